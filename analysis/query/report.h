@@ -1,0 +1,146 @@
+/*
+ * report: the descriptor of a report (`cutline stats`) or a rule (`cutline analyze`), the list of
+ * all, and the one way to run them.
+ *
+ * A descriptor is data: name, texts, arguments, and a function from a trace to a table. Option
+ * parsing, --help-reports, the man page check, completion and the viewer's lists read the same
+ * table.
+ *
+ *     report_call_parse("cuda_gpu_kern_sum:base") -> report_run -> result.table -> table_write
+ *                                                 -> report_result_free
+ *
+ * A report's table always has its columns, also where it has no rows or its data are missing, so
+ * that csv and json have the same shape whatever the capture holds.
+ */
+#ifndef CUTLINE_QUERY_REPORT_H
+#define CUTLINE_QUERY_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/base/err.h"
+#include "analysis/query/table.h"
+#include "analysis/trace/trace.h"
+
+struct report_select; /* analysis/query/select.h: the events that the options keep */
+
+enum report_kind {
+    REPORT_STATS, /* for `cutline stats` */
+    REPORT_RULE,  /* for `cutline analyze` */
+};
+
+enum report_arg_type {
+    REPORT_ARG_FLAG, /* NAME alone: value.i is 1 */
+    REPORT_ARG_INT,  /* NAME=12 */
+    REPORT_ARG_REAL, /* NAME=0.5 */
+    REPORT_ARG_TIME, /* NAME=50us, value.i in ns; a bare number is in unit_ns */
+    REPORT_ARG_TEXT, /* NAME=TEXT */
+};
+
+struct report_arg {
+    const char *name; /* NULL ends a list */
+    enum report_arg_type type;
+    int64_t unit_ns;      /* TIME: what a bare number means */
+    const char *fallback; /* the default, written as a person would; NULL = not given */
+    const char *help;     /* one line */
+};
+
+/* The value of one argument; parallel to the descriptor's args. */
+struct report_value {
+    bool given;       /* on the command line, or by the descriptor's default */
+    int64_t i;        /* FLAG, INT, TIME (ns) */
+    double real;      /* REAL */
+    const char *text; /* TEXT: lives as long as the call; NULL where not given */
+};
+
+enum {
+    REPORT_ARGS_MAX = 12
+};
+
+/*
+ * What the common options of stats and analyze ask for. Zero-initialised with REPORT_OPTIONS_ALL:
+ * everything.
+ */
+struct report_options {
+    int64_t begin_ns; /* keep events that overlap [begin, end): never clipped */
+    int64_t end_ns;
+    const char *nvtx;  /* "range[@domain][/index]": keep what overlaps that range; NULL = all */
+    const char *name;  /* PCRE2 pattern on the names of what a report lists; NULL = all */
+    int64_t device;    /* device number as shown; -1 = all */
+    int64_t pid;       /* -1 = all */
+    bool nvtx_process; /* attribute by time across the threads of the process, not by thread */
+};
+
+#define REPORT_OPTIONS_ALL                                                                         \
+    {                                                                                              \
+        .begin_ns = INT64_MIN, .end_ns = INT64_MAX, .device = -1, .pid = -1,                       \
+    }
+
+enum report_status {
+    REPORT_ROWS,    /* the table is the answer; it may have no rows */
+    REPORT_MISSING, /* the capture has no such data: `missing` says which; the table has no rows */
+};
+
+struct report_result {
+    enum report_status status;
+    struct table *table; /* owned; columns always there */
+    const char *missing; /* the "CUDA kernel data" of "FILE does not contain CUDA kernel data." */
+    struct buf note;     /* lines for people after the table, each ends in '\n'; "" = none */
+};
+
+/* What a run function gets. */
+struct report_context {
+    const struct trace *trace;
+    const struct report_select *select; /* resolved options; never NULL */
+    const struct report_value *args;    /* parallel to the descriptor's args */
+};
+
+struct report {
+    const char *name;  /* "cuda_gpu_kern_sum" */
+    const char *title; /* "CUDA GPU Kernel Summary" */
+    enum report_kind kind;
+    const char *help;              /* one line: what it shows */
+    const char *advice;            /* rules: what to do about it, one line; NULL for reports */
+    const char *missing;           /* default of result.missing */
+    const struct report_arg *args; /* ends with a NULL name; NULL = none */
+    /*
+     * Makes out->table; sets out->status to REPORT_MISSING (and out->missing, where the default
+     * does not fit) if the capture lacks the data; adds to out->note. out is zero but for missing.
+     * 0 or -1; on -1 the caller frees out.
+     */
+    int (*run)(const struct report_context *context, struct report_result *out, struct err *err);
+};
+
+/* All of one kind, in the order of the help; count of them. */
+const struct report *const *report_list(enum report_kind kind, int *count);
+/* NULL where there is none of that name. */
+const struct report *report_find(enum report_kind kind, const char *name);
+
+/* A report with its arguments, as one wrote it: "um_sum:rows=5", "cuda_gpu_kern_sum:base". */
+struct report_call {
+    const struct report *report;
+    struct report_value values[REPORT_ARGS_MAX];
+    char *spec; /* owned: the words as written, also what values[].text points into */
+    char *text; /* owned: the spec as written, for titles and file names */
+};
+
+/*
+ * Words are separated by ':'; a backslash makes the next character plain. A word is a flag's name
+ * or NAME=VALUE; a bare value goes to the first argument that is no flag ("um_sum:10"). 0, or -1
+ * with what is wrong and the names that exist.
+ */
+int report_call_parse(enum report_kind kind, const char *spec, struct report_call *call,
+                      struct err *err);
+void report_call_free(struct report_call *call);
+
+/*
+ * Resolves the options (the call's own start=, end= and nvtx= arguments go before them) and runs.
+ * 0 or -1; in both cases the caller frees result with report_result_free.
+ */
+int report_run(const struct trace *trace, const struct report_call *call,
+               const struct report_options *options, struct report_result *result, struct err *err);
+void report_result_free(struct report_result *result);
+
+#endif
