@@ -32,5 +32,12 @@ extern const struct command COMMAND_DIFF;
 extern const struct command COMMAND_EXPORT;
 extern const struct command COMMAND_RECORD;
 extern const struct command COMMAND_DOCTOR;
+extern const struct command COMMAND_HELP;
+extern const struct command COMMAND_COMPLETION;
+
+/* All commands of the program, NULL-terminated. The table is in main.c. */
+const struct command *const *command_table(void);
+/* The command of that name, NULL where there is none. */
+const struct command *command_find(const char *name);
 
 #endif
