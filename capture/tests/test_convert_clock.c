@@ -1,0 +1,94 @@
+/* Clock maps against clocks whose relation is known. */
+#include <math.h>
+
+#include "analysis/tests/check.h"
+#include "capture/convert_clock.h"
+
+#define SECOND INT64_C(1000000000)
+
+static void near(int64_t got, int64_t want, int64_t off)
+{
+    if (got < want - off || got > want + off) {
+        fail_msg("%lld is not within %lld of %lld", (long long)got, (long long)off,
+                 (long long)want);
+    }
+}
+
+/* A counter of 2.45 ticks a ns, read each second with an error of 20 ns. */
+static void test_counter(void **state)
+{
+    (void)state;
+    struct clock_map map = {0};
+    const int64_t start = INT64_C(7777777777777);
+    for (int64_t i = 40; i >= 0; i--) {
+        int64_t to = i * SECOND;
+        assert_int_equal(clock_map_add(&map, start + to * 245 / 100, to + (i % 3 - 1) * 20), 0);
+    }
+    clock_map_ready(&map, 0, 1.0);
+    for (int64_t to = -5 * SECOND; to < 60 * SECOND; to += 333333333) {
+        near(clock_map_at(&map, start + to * 245 / 100), to, 60);
+    }
+    near(clock_map_at(&map, start + 100), 41, 30);
+    clock_map_free(&map);
+}
+
+static void test_one_and_none(void **state)
+{
+    (void)state;
+    struct clock_map map = {0};
+    clock_map_ready(&map, 0, 1.0);
+    assert_int_equal(clock_map_at(&map, 5), 0);
+    assert_int_equal(clock_map_add(&map, 1000, 10), 0);
+    clock_map_ready(&map, 0, 1.0);
+    assert_int_equal(clock_map_at(&map, 1500), 510);
+    assert_int_equal(clock_map_at(&map, 500), -490);
+    (void)clock_map_at(&map, INT64_MIN);
+    (void)clock_map_at(&map, INT64_MAX);
+    clock_map_free(&map);
+}
+
+/* The wall clock is set back by 2 s in the middle: both sides of the step stay right, and the step
+ * is seen. */
+static void test_step(void **state)
+{
+    (void)state;
+    struct clock_map map = {0};
+    const int64_t wall = INT64_C(1700000000) * SECOND;
+    for (int64_t i = 0; i <= 20; i++) {
+        assert_int_equal(
+            clock_map_add(&map, wall + i * SECOND + (i > 10 ? 5 * SECOND : 0), i * SECOND), 0);
+    }
+    clock_map_ready(&map, 10000, 1.0);
+    assert_int_equal(map.steps, 1);
+    assert_int_equal(map.first_step_to, 11 * SECOND);
+    near(clock_map_at(&map, wall + 3 * SECOND + 7), 3 * SECOND + 7, 1);
+    near(clock_map_at(&map, wall + 22 * SECOND), 17 * SECOND, 1);
+    clock_map_free(&map);
+}
+
+/* Moments that lie closer together than their error do not bend the line. */
+static void test_crowd(void **state)
+{
+    (void)state;
+    struct clock_map map = {0};
+    for (int64_t i = 0; i < 1000; i++) {
+        assert_int_equal(clock_map_add(&map, i * 100, i * 100 + (i % 2 ? 150 : -150)), 0);
+    }
+    assert_int_equal(clock_map_add(&map, 3 * SECOND, 3 * SECOND), 0);
+    clock_map_ready(&map, 0, 1.0);
+    assert_true(map.n < 5);
+    near(clock_map_at(&map, 50000), 50000, 300);
+    near(clock_map_at(&map, 10 * SECOND), 10 * SECOND, 1000);
+    clock_map_free(&map);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counter),
+        cmocka_unit_test(test_one_and_none),
+        cmocka_unit_test(test_step),
+        cmocka_unit_test(test_crowd),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
