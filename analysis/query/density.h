@@ -4,8 +4,9 @@
  * A series is what one thread launches on one device: kernels and graph launches in the order of
  * their calls. A window of `run` launches is launch-bound where the median queue time (op begin -
  * call end) is below queue_ns and the busy share of the device over it is below busy_percent. A
- * zone is a maximal union of such windows that overlap: in it the device waits for the host, and
- * fewer launches (a CUDA graph, fused kernels) would win up to idle_ns.
+ * zone is a maximal union of such windows that overlap or touch, without the launches at its edges
+ * that did queue (as long as `run` remain): in it the device waits for the host, and fewer launches
+ * (a CUDA graph, fused kernels) would win up to idle_ns.
  *
  * Cost: O(n log n) to gather the launches, O(n log intervals) for the windows.
  */
@@ -40,7 +41,7 @@ struct density_zone {
     uint32_t first_op;     /* its op */
     int64_t begin_ns;      /* begin of the first op */
     int64_t end_ns;        /* end of the last op */
-    int64_t interval_ns;   /* mean time from launch to launch */
+    int64_t interval_ns;   /* mean time from the end of a call to the end of the next */
     int64_t op_ns;         /* mean time of an op */
     int64_t queue_ns;      /* median queue time */
     int64_t busy_ns;       /* the device, any op */

@@ -405,3 +405,29 @@ const struct facts_wait *facts_wait_before(const struct facts *facts, const stru
         return NULL;
     return wait->begin_ns >= begin_ns ? wait : NULL;
 }
+
+/* Busy time of a device before t. */
+static int64_t busy_before(const struct trace_device *device, int64_t t_ns)
+{
+    uint32_t low = 0;
+    uint32_t high = device->busy_count;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (device->busy_end_ns[mid] <= t_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    int64_t sum = device->busy_sum_ns[low];
+    if (low < device->busy_count && device->busy_begin_ns[low] < t_ns)
+        sum += t_ns - device->busy_begin_ns[low];
+    return sum;
+}
+
+int64_t facts_busy_ns(const struct facts *facts, uint32_t device, int64_t begin_ns, int64_t end_ns)
+{
+    const struct trace_device *gpu = &facts->trace->devices[device];
+    if (gpu->busy_count == 0 || end_ns <= begin_ns)
+        return 0;
+    return busy_before(gpu, end_ns) - busy_before(gpu, begin_ns);
+}

@@ -78,4 +78,7 @@ bool facts_call_waits(const struct facts *facts, uint32_t api);
 const struct facts_wait *facts_wait_before(const struct facts *facts, const struct trace_lane *lane,
                                            int64_t begin_ns, int64_t end_ns);
 
+/* Busy ns of a device's union of all ops in [begin, end). O(log n). */
+int64_t facts_busy_ns(const struct facts *facts, uint32_t device, int64_t begin_ns, int64_t end_ns);
+
 #endif
