@@ -34,7 +34,10 @@ struct store *store_open(const char *path, struct err *err);
 void store_close(struct store *store);
 const char *store_path(const struct store *store);
 
-/* Is the table there (exact name)? Empty tables are there. */
+/*
+ * Is the table there? Empty tables are there. Here and in all that follows a table is found by its
+ * exact name, or else as the newest NAME_V<n>.
+ */
 bool store_has_table(struct store *store, const char *table);
 /* Is the column there? */
 bool store_has_column(struct store *store, const char *table, const char *column);
@@ -47,7 +50,7 @@ int64_t store_row_bound(struct store *store, const char *table);
 /*
  * A pass over one table in rowid order. columns are names; a column that the file lacks reads as
  * NULL. A missing table gives a cursor without rows. The names must outlive the cursor.
- * first_row..end_row (rowids, half-open) bounds the pass; 0, INT64_MAX = all.
+ * first_row..end_row (rowids, half-open) bounds the pass; 0, INT64_MAX = all, and so is 0, 0.
  */
 struct store_scan {
     const char *table;

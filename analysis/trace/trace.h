@@ -6,12 +6,12 @@
  * table: events of one row of the picture that do not overlap (marks may share a time). So an event
  * is (table, index), and everything about it is array[index]:
  *
- *     table    lanes                                              link
- *     GPU      one or more (sub-lanes) for each stream,           index in API of the launching
- * call one for migrations of each device API      by thread and depth index in launch_ops of its
- * first op NVTX     push/pop by thread and depth, start/end by         - thread and sub-lane, marks
- * by thread OSRT     by thread and depth                                - OVERHEAD profiler and
- * CUDA overhead, by thread              -
+ *     GPU        one or more (sub-lanes) for each stream, and for the migrations of each device and
+ *                process. link: index in API of the launching call
+ *     API        by thread and depth. link: index in launch_ops of its first op
+ *     NVTX       push/pop by thread and depth, start/end by thread and sub-lane, marks by thread
+ *     OSRT       by thread and depth
+ *     OVERHEAD   profiler and CUDA overhead, by thread and depth
  *
  * Cost: 28 bytes an event (begin 8, end 8, name 4, row 4, link 4), 24 without link; GPU events have
  * 4 more for launch_ops and 8 for the running busy sum.
@@ -162,22 +162,23 @@ enum trace_lane_kind {
 };
 
 /*
- * Lanes are sorted: GPU lanes first, by device, process, context, stream, sub-lane; then by process
+ * Lanes are sorted: GPU lanes first, by device, process, streams before migrations, device as the
+ * process numbers it, context, stream, sub-lane; then by process
  * and thread: API, NVTX push/pop, NVTX start/end, NVTX marks, OSRT, OVERHEAD, each by depth. The
  * slices of the lanes of one table follow each other in the same order and cover the whole table.
  */
 struct trace_lane {
     uint8_t kind;       /* enum trace_lane_kind */
     uint8_t table;      /* enum trace_table */
-    uint16_t depth;     /* sub-lane or nesting depth, from 0 */
+    uint32_t depth;     /* sub-lane or nesting depth, from 0 */
     uint32_t first;     /* its events: [first, first + count) of its table */
     uint32_t count;     /* > 0 */
     uint32_t process;   /* index in processes */
     uint32_t thread;    /* index in threads; TRACE_NONE for GPU lanes */
     uint32_t device;    /* index in devices; TRACE_NONE for others */
-    int64_t device_id;  /* as the process numbers it */
-    int64_t context_id; /* GPU lanes */
-    int64_t stream_id;  /* GPU lanes */
+    int64_t device_id;  /* GPU lanes: as the process numbers it */
+    int64_t context_id; /* GPU lanes; 0 for migrations */
+    int64_t stream_id;  /* GPU lanes; 0 for migrations */
 };
 
 /* Totals of the file, as rows; `cutline info` prints them. */
@@ -191,7 +192,7 @@ struct trace_counts {
     int64_t nvtx_marks;  /* type 34 */
     int64_t osrt_calls;  /* class 27 */
     int64_t untimed;     /* GPU rows with start = end = 0 */
-    int64_t reversed;    /* rows of any table that end before they begin */
+    int64_t reversed;    /* rows that end before they begin, or with times beyond 146 years */
     int64_t open_ranges; /* NVTX ranges without end */
     int64_t unlinked;    /* GPU ops without a launching call in the file (migrations not counted) */
 };
@@ -213,7 +214,6 @@ struct trace {
     uint32_t device_count;
     struct trace_lane *lanes;
     uint32_t lane_count;
-    uint32_t table_first_lane[TRACE_TABLE_COUNT]; /* helper for trace_lane_of; see trace.c */
     struct trace_counts counts;
     int64_t begin_ns; /* first begin .. last end over all lanes; 0, 0 where there is no event */
     int64_t end_ns;
@@ -243,6 +243,8 @@ const uint32_t *trace_ops_of(const struct trace *trace, uint32_t api, uint32_t *
 /* Was this NVTX range still open at the end? (its end equals nvtx_end_ns and the file has no end.)
  */
 bool trace_is_open(const struct trace *trace, uint32_t nvtx);
+/* Did this start/end range end on another thread than it began on? Its lane is the first's. */
+bool trace_is_cross_thread(const struct trace *trace, uint32_t nvtx);
 /* The SQLite table that the event's row is a rowid of, e.g. "CUPTI_ACTIVITY_KIND_KERNEL". */
 const char *trace_source_table(const struct trace *trace, enum trace_table table, uint32_t index);
 /*
