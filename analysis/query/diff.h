@@ -17,7 +17,8 @@
 #include "analysis/query/facts.h"
 
 enum diff_section {
-    DIFF_TOTAL, /* span, GPU busy, idle, launches, copies: times or counts */
+    DIFF_TOTAL, /* span (first to last op of any device), GPU busy and idle (summed over devices),
+                   launches (kernels and graphs), copies, copied bytes: times or counts */
     DIFF_KERNEL,
     DIFF_COPY,
     DIFF_API,
@@ -33,7 +34,7 @@ enum diff_status {
     DIFF_GONE,
 };
 
-/* One side of a row. */
+/* One side of a row, as counted; diff_count and diff_total_ns give it per step. */
 struct diff_side {
     int64_t count; /* 0 = not there */
     int64_t total_ns;
@@ -67,10 +68,26 @@ struct diff {
     struct arena arena;
 };
 
-/* [0] is BASE, [1] is NEW. O(n log n). 0 or -1. */
+/*
+ * [0] is BASE, [1] is NEW. O(n log n). 0, or -1: no memory, or `per` is not in both.
+ */
 int diff_make(const struct facts *const facts[2], const struct diff_options *options,
               struct diff *out, struct err *err);
 void diff_free(struct diff *diff);
 const char *diff_section_name(enum diff_section section);
+
+/* Per step: the count and the time of one side. */
+double diff_count(const struct diff *diff, const struct diff_row *row, int side);
+double diff_total_ns(const struct diff *diff, const struct diff_row *row, int side);
+/*
+ * How much slower NEW is, in percent of BASE: of the mean for kernels, calls and ranges that are in
+ * both, of the total for totals and causes; 0 where it is within the noise or there is no BASE.
+ */
+double diff_slower_percent(const struct diff *diff, const struct diff_row *row);
+/*
+ * The first row that is slower by more than percent and weighs: span, GPU busy time, or a kernel,
+ * copy or range with 1 % of the time of its section. NULL where there is none.
+ */
+const struct diff_row *diff_regression(const struct diff *diff, double percent);
 
 #endif
