@@ -16,6 +16,7 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/base/utf8.h"
+#include "analysis/query/json.h"
 #include "analysis/query/table_impl.h"
 
 enum {
@@ -357,46 +358,17 @@ static void table_write_separated(struct table_writer *w, char separator)
     }
 }
 
-/*
- * A JSON string (RFC 8259): quotes, backslashes and controls are escaped, so that the exact text
- * comes back; bytes that are no UTF-8 become U+FFFD.
- */
-static void table_add_json_text(struct buf *out, const char *text, size_t len)
-{
-    size_t at = 0;
-    buf_addc(out, '"');
-    while (at < len) {
-        uint32_t cp;
-        size_t bytes = utf8_decode(text + at, len - at, &cp);
-        char encoded[4];
-        if (cp == '"' || cp == '\\') {
-            buf_addc(out, '\\');
-            buf_addc(out, (char)cp);
-        } else if (cp >= 0x20 && cp == utf8_safe(cp, false)) {
-            buf_add(out, encoded, utf8_encode(cp, encoded));
-        } else if (cp <= 0xFFFF) {
-            buf_addf(out, "\\u%04x", (unsigned)cp);
-        } else {
-            uint32_t low = cp - 0x10000U;
-            buf_addf(out, "\\u%04x\\u%04x", 0xD800U + (unsigned)(low >> 10),
-                     0xDC00U + (unsigned)(low & 0x3FFU));
-        }
-        at += bytes;
-    }
-    buf_addc(out, '"');
-}
-
 static void table_add_json_cell(struct table_writer *w, size_t row, int column)
 {
     const struct table_column *about = &w->table->columns[column];
     struct table_cell cell = table_cell_at(w->table, row, column);
     buf_addc(&w->out, column == 0 ? '{' : ',');
-    table_add_json_text(&w->out, w->headers[column], strlen(w->headers[column]));
+    json_text(&w->out, w->headers[column], strlen(w->headers[column]));
     buf_addc(&w->out, ':');
     if (cell.empty || (about->type != TABLE_TEXT && !isfinite(cell.real))) {
         buf_adds(&w->out, "null");
     } else if (about->type == TABLE_TEXT) {
-        table_add_json_text(&w->out, cell.text, cell.len);
+        json_text(&w->out, cell.text, cell.len);
     } else {
         table_add_number(w, &w->out, about, &cell);
     }
