@@ -1,0 +1,324 @@
+/* nvtx_ranges: see nvtx_ranges.h. */
+#include "analysis/query/nvtx_ranges.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The ranges that are open at the place of a sweep. */
+struct nvtx_open {
+    uint32_t *list; /* owned; indices of ranges, by begin */
+    size_t count;
+    size_t cap;
+};
+
+static int nvtx_compare(const void *left, const void *right)
+{
+    const struct nvtx_range *a = left;
+    const struct nvtx_range *b = right;
+    if (a->scope != b->scope) {
+        return a->scope < b->scope ? -1 : 1;
+    }
+    if (a->begin_ns != b->begin_ns) {
+        return a->begin_ns < b->begin_ns ? -1 : 1;
+    }
+    if (a->end_ns != b->end_ns) {
+        return a->end_ns > b->end_ns ? -1 : 1;
+    }
+    return (a->event > b->event) - (a->event < b->event);
+}
+
+/* Drops what ended before t. O(open). */
+static void nvtx_open_close(struct nvtx_open *open, const struct nvtx_ranges *ranges, int64_t t_ns)
+{
+    size_t kept = 0;
+    size_t i;
+    for (i = 0; i < open->count; i++) {
+        if (ranges->list[open->list[i]].end_ns >= t_ns) {
+            open->list[kept++] = open->list[i];
+        }
+    }
+    open->count = kept;
+}
+
+static int nvtx_open_push(struct nvtx_open *open, uint32_t range)
+{
+    if (open->count == open->cap) {
+        size_t cap = open->cap == 0 ? 64 : open->cap * 2;
+        uint32_t *grown = realloc(open->list, cap * sizeof *grown);
+        if (grown == NULL) {
+            return -1;
+        }
+        open->list = grown;
+        open->cap = cap;
+    }
+    open->list[open->count++] = range;
+    return 0;
+}
+
+/* The tightest open range of the thread that encloses range i. */
+static uint32_t nvtx_find_parent(const struct nvtx_open *open, const struct nvtx_ranges *ranges,
+                                 uint32_t i)
+{
+    const struct nvtx_range *child = &ranges->list[i];
+    uint32_t best = NVTX_RANGES_NONE;
+    size_t k;
+    for (k = open->count; k-- > 0;) {
+        const struct nvtx_range *r = &ranges->list[open->list[k]];
+        const struct nvtx_range *b = best == NVTX_RANGES_NONE ? NULL : &ranges->list[best];
+        if (r->end_ns >= child->end_ns && r->thread == child->thread &&
+            (b == NULL || r->end_ns - r->begin_ns < b->end_ns - b->begin_ns)) {
+            best = open->list[k];
+        }
+    }
+    return best;
+}
+
+static int nvtx_ranges_link(struct nvtx_ranges *ranges)
+{
+    struct nvtx_open open = {0};
+    uint32_t i;
+    int rc = 0;
+    for (i = 0; i < ranges->count && rc == 0; i++) {
+        struct nvtx_range *range = &ranges->list[i];
+        if (i > 0 && ranges->list[i - 1].scope != range->scope) {
+            open.count = 0;
+        }
+        nvtx_open_close(&open, ranges, range->begin_ns);
+        range->parent = nvtx_find_parent(&open, ranges, i);
+        if (range->parent != NVTX_RANGES_NONE) {
+            struct nvtx_range *parent = &ranges->list[range->parent];
+            range->level = parent->level + 1;
+            parent->children++;
+            parent->child_ns += range->end_ns - range->begin_ns;
+        }
+        rc = nvtx_open_push(&open, i);
+    }
+    free(open.list);
+    return rc;
+}
+
+struct nvtx_cross {
+    const struct kit_events *events;
+    const struct trace *trace;
+    bool *crossed; /* by k */
+};
+
+static void nvtx_cross_row(void *arg, size_t k, struct store_cursor *row)
+{
+    struct nvtx_cross *cross = arg;
+    int64_t begin_tid = store_int(row, 0, 0);
+    cross->crossed[k] = !store_is_null(row, 1) && store_int(row, 1, 0) != begin_tid;
+}
+
+/* Takes out the start/end ranges that ended on another thread. */
+static int nvtx_drop_crossed(const struct trace *trace, struct kit_events *events, struct err *err)
+{
+    static const char *const COLUMNS[] = {"globalTid", "endGlobalTid"};
+    struct nvtx_cross cross = {.events = events, .trace = trace};
+    struct kit_rows rows = {.table = TRACE_NVTX,
+                            .kinds = KIT_STARTEND,
+                            .columns = COLUMNS,
+                            .column_count = 2,
+                            .visit = nvtx_cross_row,
+                            .arg = &cross};
+    size_t kept = 0;
+    size_t k;
+    int rc;
+    cross.crossed = calloc(events->count + 1, sizeof *cross.crossed);
+    if (cross.crossed == NULL) {
+        return err_nomem(err, "the NVTX ranges");
+    }
+    rc = kit_rows_visit(trace, events, &rows, err);
+    for (k = 0; k < events->count; k++) {
+        if (!cross.crossed[k]) {
+            events->list[kept++] = events->list[k];
+        }
+    }
+    events->count = kept;
+    free(cross.crossed);
+    return rc;
+}
+
+int nvtx_ranges_new(const struct report_context *c, uint32_t kinds, bool whole_thread,
+                    struct nvtx_ranges *out, struct err *err)
+{
+    struct report_select by_time = *c->select;
+    struct report_context all_names = {c->trace, &by_time, c->args};
+    const struct trace_events *nvtx = &c->trace->events[TRACE_NVTX];
+    struct kit_events events;
+    uint32_t i;
+    int rc;
+    by_time.name_bits = NULL;
+    *out = (struct nvtx_ranges){0};
+    if (kit_events_new(&all_names, TRACE_NVTX, kinds, &events, err) != 0) {
+        return -1;
+    }
+    rc = whole_thread ? nvtx_drop_crossed(c->trace, &events, err) : 0;
+    out->list = calloc(events.count + 1, sizeof *out->list);
+    if (rc == 0 && out->list == NULL) {
+        rc = err_nomem(err, "the NVTX ranges");
+    }
+    for (i = 0; rc == 0 && i < events.count; i++) {
+        uint32_t event = events.list[i];
+        const struct trace_lane *lane =
+            &c->trace->lanes[trace_lane_of(c->trace, TRACE_NVTX, event)];
+        out->list[i] = (struct nvtx_range){
+            .begin_ns = nvtx->begin_ns[event],
+            .end_ns = nvtx->end_ns[event],
+            .event = event,
+            .scope = c->select->nvtx_process ? lane->process : lane->thread,
+            .thread = lane->thread,
+            .process = lane->process,
+            .parent = NVTX_RANGES_NONE,
+        };
+    }
+    out->count = rc == 0 ? (uint32_t)events.count : 0;
+    kit_events_free(&events);
+    if (rc == 0) {
+        qsort(out->list, out->count, sizeof *out->list, nvtx_compare);
+        rc = nvtx_ranges_link(out) == 0 ? 0 : err_nomem(err, "the NVTX ranges");
+    }
+    if (rc != 0) {
+        nvtx_ranges_free(out);
+    }
+    return rc;
+}
+
+void nvtx_ranges_free(struct nvtx_ranges *ranges)
+{
+    free(ranges->list);
+    *ranges = (struct nvtx_ranges){0};
+}
+
+/* A launching call, to be swept beside the ranges. */
+struct nvtx_call {
+    int64_t begin_ns;
+    uint32_t scope;
+    uint32_t api;
+};
+
+static int nvtx_call_compare(const void *left, const void *right)
+{
+    const struct nvtx_call *a = left;
+    const struct nvtx_call *b = right;
+    if (a->scope != b->scope) {
+        return a->scope < b->scope ? -1 : 1;
+    }
+    if (a->begin_ns != b->begin_ns) {
+        return a->begin_ns < b->begin_ns ? -1 : 1;
+    }
+    return (a->api > b->api) - (a->api < b->api);
+}
+
+/* The kept calls that have ops. NULL without memory. */
+static struct nvtx_call *nvtx_calls(const struct report_context *c, size_t *count)
+{
+    const struct trace *trace = c->trace;
+    const struct trace_events *api = &trace->events[TRACE_API];
+    struct nvtx_call *calls = malloc(((size_t)api->count + 1) * sizeof *calls);
+    uint32_t lane;
+    *count = 0;
+    for (lane = 0; calls != NULL && lane < trace->lane_count; lane++) {
+        const struct trace_lane *l = &trace->lanes[lane];
+        uint32_t scope = c->select->nvtx_process ? l->process : l->thread;
+        uint32_t i;
+        if (l->table != TRACE_API || !select_lane(trace, c->select, l)) {
+            continue;
+        }
+        for (i = l->first; i < l->first + l->count; i++) {
+            if (api->link[i] != TRACE_NONE &&
+                select_time(c->select, api->begin_ns[i], api->end_ns[i])) {
+                calls[(*count)++] = (struct nvtx_call){api->begin_ns[i], scope, i};
+            }
+        }
+    }
+    if (calls != NULL) {
+        qsort(calls, *count, sizeof *calls, nvtx_call_compare);
+    }
+    return calls;
+}
+
+int nvtx_ranges_calls(const struct report_context *c, const struct nvtx_ranges *ranges,
+                      nvtx_calls_fn *visit, void *arg, struct err *err)
+{
+    const struct trace_events *api = &c->trace->events[TRACE_API];
+    struct nvtx_open open = {0};
+    size_t count;
+    struct nvtx_call *calls = nvtx_calls(c, &count);
+    uint32_t scope = NVTX_RANGES_NONE;
+    uint32_t next = 0;
+    size_t i;
+    int rc = calls == NULL ? -1 : 0;
+    for (i = 0; rc == 0 && i < count; i++) {
+        const struct nvtx_call *call = &calls[i];
+        size_t k;
+        if (call->scope != scope) {
+            open.count = 0;
+            scope = call->scope;
+            while (next < ranges->count && ranges->list[next].scope < scope) {
+                next++;
+            }
+        }
+        nvtx_open_close(&open, ranges, call->begin_ns);
+        while (rc == 0 && next < ranges->count && ranges->list[next].scope == scope &&
+               ranges->list[next].begin_ns <= call->begin_ns) {
+            if (ranges->list[next].end_ns >= call->begin_ns) {
+                rc = nvtx_open_push(&open, next);
+            }
+            next++;
+        }
+        for (k = 0; rc == 0 && k < open.count; k++) {
+            if (ranges->list[open.list[k]].end_ns >= api->end_ns[call->api]) {
+                visit(arg, open.list[k], call->api);
+            }
+        }
+    }
+    free(open.list);
+    free(calls);
+    return rc == 0 ? 0 : err_nomem(err, "the calls in NVTX ranges");
+}
+
+struct nvtx_inner {
+    const struct nvtx_ranges *ranges;
+    const struct report_context *c;
+    uint32_t *out;
+};
+
+static void nvtx_inner_visit(void *arg, uint32_t range, uint32_t api)
+{
+    struct nvtx_inner *inner = arg;
+    const struct trace *trace = inner->c->trace;
+    const struct nvtx_range *r = &inner->ranges->list[range];
+    uint32_t *slot = &inner->out[api];
+    if (*slot != TRACE_NONE && inner->c->select->nvtx_process) {
+        uint32_t own = trace->lanes[trace_lane_of(trace, TRACE_API, api)].thread;
+        uint32_t held = trace->lanes[trace_lane_of(trace, TRACE_NVTX, *slot)].thread;
+        if (held == own && r->thread != own) {
+            return;
+        }
+    }
+    *slot = r->event;
+}
+
+uint32_t *nvtx_innermost(const struct report_context *c, struct err *err)
+{
+    size_t count = c->trace->events[TRACE_API].count;
+    uint32_t *out = malloc((count + 1) * sizeof *out);
+    struct nvtx_ranges ranges;
+    struct nvtx_inner inner = {&ranges, c, out};
+    if (out == NULL) {
+        (void)err_nomem(err, "the NVTX names");
+        return NULL;
+    }
+    memset(out, 0xFF, (count + 1) * sizeof *out);
+    if (nvtx_ranges_new(c, KIT_PUSHPOP | KIT_STARTEND, true, &ranges, err) != 0) {
+        free(out);
+        return NULL;
+    }
+    if (nvtx_ranges_calls(c, &ranges, nvtx_inner_visit, &inner, err) != 0) {
+        free(out);
+        out = NULL;
+    }
+    nvtx_ranges_free(&ranges);
+    return out;
+}

@@ -1,0 +1,273 @@
+/* report_kit: see report_kit.h. Labels and lists of events; the sums are in report_sums.c. */
+#include "analysis/query/report_kit.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/timefmt.h"
+
+const struct report_arg KIT_KERNEL_ARGS[] = {
+    {"nvtx-name",                                                                       REPORT_ARG_FLAG, 0, NULL,
+     "put the innermost NVTX range around the launching call before the kernel's name"},
+    {"base",                                                                                REPORT_ARG_FLAG, 0, NULL, "short kernel names, without templates and parameters"},
+    {"mangled", REPORT_ARG_FLAG, 0, NULL, "mangled kernel names, where the capture has them"},
+    {0                                                                           },
+};
+
+struct kit_text kit_kernel(const struct trace *trace, uint32_t name,
+                           const struct report_value *args)
+{
+    const struct trace_name *n = &trace->names[name];
+    if (n->kind == TRACE_KERNEL && args != NULL && args[KIT_ARG_BASE].given) {
+        return (struct kit_text){n->brief, n->brief_len};
+    }
+    if (n->kind == TRACE_KERNEL && args != NULL && args[KIT_ARG_MANGLED].given) {
+        return (struct kit_text){n->mangled, n->mangled_len};
+    }
+    return (struct kit_text){n->full, n->full_len};
+}
+
+struct kit_text kit_api(const struct trace *trace, uint32_t name)
+{
+    const struct trace_name *n = &trace->names[name];
+    struct kit_text text = {n->full, n->full_len};
+    size_t digits = 0;
+    while (digits < text.len && isdigit((unsigned char)text.text[text.len - 1 - digits])) {
+        digits++;
+    }
+    if (digits == 4 && text.len > 6 && memcmp(text.text + text.len - 6, "_v", 2) == 0) {
+        text.len -= 6;
+    }
+    return text;
+}
+
+void kit_nvtx(struct buf *out, const struct trace *trace, uint32_t name)
+{
+    const struct trace_name *n = &trace->names[name];
+    buf_add(out, n->domain, n->domain == NULL ? 0 : n->domain_len);
+    buf_addc(out, ':');
+    buf_add(out, n->full, n->full_len);
+}
+
+void kit_put(struct table *table, const char *text)
+{
+    table_put_text(table, text, strlen(text));
+}
+
+void kit_put_text(struct table *table, struct kit_text text)
+{
+    table_put_text(table, text.text, text.len);
+}
+
+void kit_note_graphs(const struct report_context *c, struct buf *note)
+{
+    const struct trace *trace = c->trace;
+    const struct trace_events *gpu = &trace->events[TRACE_GPU];
+    int64_t count = 0;
+    int64_t ns = 0;
+    char text[TIMEFMT_BYTES];
+    char number[TIMEFMT_BYTES];
+    uint32_t lane;
+    for (lane = 0; trace->counts.graph_launches > 0 && lane < trace->lane_count; lane++) {
+        const struct trace_lane *l = &trace->lanes[lane];
+        uint32_t i;
+        if (l->table != TRACE_GPU || !select_lane(trace, c->select, l)) {
+            continue;
+        }
+        for (i = l->first; i < l->first + l->count; i++) {
+            if (kit_event(c, TRACE_GPU, i, 1U << TRACE_GRAPH)) {
+                count++;
+                ns += gpu->end_ns[i] - gpu->begin_ns[i];
+            }
+        }
+    }
+    if (count > 0) {
+        buf_addf(note,
+                 "%s graph launches (%s of GPU time) are not in this list: the capture holds each "
+                 "as one block.\n",
+                 timefmt_count(count, number), timefmt_duration(ns, text));
+    }
+}
+
+/* Sort key of an event; qsort is not stable, so the table order is part of it. */
+struct kit_key {
+    int64_t begin_ns;
+    uint32_t event;
+};
+
+static int kit_key_compare(const void *left, const void *right)
+{
+    const struct kit_key *a = left;
+    const struct kit_key *b = right;
+    if (a->begin_ns != b->begin_ns) {
+        return a->begin_ns < b->begin_ns ? -1 : 1;
+    }
+    return (a->event > b->event) - (a->event < b->event);
+}
+
+/* Gathers the kept events of the table; returns how many. */
+static size_t kit_events_gather(const struct report_context *c, enum trace_table table,
+                                uint32_t kinds, struct kit_key *keys)
+{
+    const struct trace *trace = c->trace;
+    const struct trace_events *events = &trace->events[table];
+    size_t count = 0;
+    uint32_t lane;
+    for (lane = 0; lane < trace->lane_count; lane++) {
+        const struct trace_lane *l = &trace->lanes[lane];
+        uint32_t i;
+        if (l->table != table || !select_lane(trace, c->select, l)) {
+            continue;
+        }
+        for (i = l->first; i < l->first + l->count; i++) {
+            if (kit_event(c, table, i, kinds) && select_name(c->select, events->name[i])) {
+                keys[count++] = (struct kit_key){events->begin_ns[i], i};
+            }
+        }
+    }
+    return count;
+}
+
+int kit_events_new(const struct report_context *c, enum trace_table table, uint32_t kinds,
+                   struct kit_events *out, struct err *err)
+{
+    size_t all = (size_t)c->trace->events[table].count + 1;
+    struct kit_key *keys = malloc(all * sizeof *keys);
+    size_t i;
+    *out = (struct kit_events){0};
+    if (keys == NULL) {
+        return err_nomem(err, "the list of events");
+    }
+    out->count = kit_events_gather(c, table, kinds, keys);
+    out->list = malloc((out->count + 1) * sizeof *out->list);
+    if (out->list == NULL) {
+        free(keys);
+        return err_nomem(err, "the list of events");
+    }
+    qsort(keys, out->count, sizeof *keys, kit_key_compare);
+    for (i = 0; i < out->count; i++) {
+        out->list[i] = keys[i].event;
+    }
+    free(keys);
+    return 0;
+}
+
+void kit_events_free(struct kit_events *events)
+{
+    free(events->list);
+    *events = (struct kit_events){0};
+}
+
+struct kit_row {
+    uint32_t row;
+    uint32_t k;
+};
+
+enum {
+    KIT_RADIX_BITS = 11,
+    KIT_RADIX = 1 << KIT_RADIX_BITS,
+};
+
+/* One pass of a least-significant-digit radix sort (Knuth, vol. 3, 5.2.5). */
+static void kit_radix_pass(const struct kit_row *from, struct kit_row *to, size_t count, int shift,
+                           size_t *bins)
+{
+    size_t sum = 0;
+    size_t i;
+    memset(bins, 0, KIT_RADIX * sizeof *bins);
+    for (i = 0; i < count; i++) {
+        bins[from[i].row >> shift & (KIT_RADIX - 1)]++;
+    }
+    for (i = 0; i < KIT_RADIX; i++) {
+        size_t here = bins[i];
+        bins[i] = sum;
+        sum += here;
+    }
+    for (i = 0; i < count; i++) {
+        to[bins[from[i].row >> shift & (KIT_RADIX - 1)]++] = from[i];
+    }
+}
+
+/* The rows of the wanted events, ascending. The caller frees. NULL without memory. */
+static struct kit_row *kit_rows_sorted(const struct trace *trace, const struct kit_events *events,
+                                       const struct kit_rows *rows, size_t *count)
+{
+    const struct trace_events *table = &trace->events[rows->table];
+    struct kit_row *from = malloc((events->count + 1) * sizeof *from);
+    struct kit_row *to = malloc((events->count + 1) * sizeof *to);
+    size_t *bins = malloc(KIT_RADIX * sizeof *bins);
+    struct kit_row *sorted = NULL;
+    size_t k;
+    int shift;
+    *count = 0;
+    for (k = 0; from != NULL && k < events->count; k++) {
+        uint32_t event = events->list[k];
+        if ((rows->kinds >> trace->names[table->name[event]].kind & 1U) != 0) {
+            from[(*count)++] = (struct kit_row){table->row[event], (uint32_t)k};
+        }
+    }
+    if (from != NULL && to != NULL && bins != NULL) {
+        for (shift = 0; shift < 32; shift += KIT_RADIX_BITS) {
+            struct kit_row *swap = from;
+            kit_radix_pass(from, to, *count, shift, bins);
+            from = to;
+            to = swap;
+        }
+        sorted = from;
+        from = NULL;
+    }
+    free(from);
+    free(to);
+    free(bins);
+    return sorted;
+}
+
+/* Walks the file's table beside the sorted rows. */
+static int kit_rows_walk(struct store *store, const struct store_scan *scan,
+                         const struct kit_row *sorted, const struct kit_rows *rows, size_t count,
+                         struct err *err)
+{
+    struct store_cursor *cursor = store_scan(store, scan, err);
+    size_t at = 0;
+    int more = cursor == NULL ? -1 : 1;
+    while (at < count && more == 1 && (more = store_next(cursor, err)) == 1) {
+        int64_t row = store_rowid(cursor);
+        while (at < count && sorted[at].row < row) {
+            at++;
+        }
+        while (at < count && sorted[at].row == row) {
+            rows->visit(rows->arg, sorted[at++].k, cursor);
+        }
+    }
+    store_cursor_close(cursor);
+    return more < 0 ? -1 : 0;
+}
+
+int kit_rows_visit(const struct trace *trace, const struct kit_events *events,
+                   const struct kit_rows *rows, struct err *err)
+{
+    size_t count;
+    struct kit_row *sorted = kit_rows_sorted(trace, events, rows, &count);
+    struct store *store = NULL;
+    int rc = 0;
+    if (sorted == NULL) {
+        return err_nomem(err, "the rows of the file");
+    }
+    if (count > 0) {
+        struct store_scan scan = {
+            .table = trace_source_table(trace, rows->table, events->list[sorted[0].k]),
+            .columns = rows->columns,
+            .column_count = rows->column_count,
+            .first_row = sorted[0].row,
+            .end_row = (int64_t)sorted[count - 1].row + 1,
+        };
+        store = rows->store == NULL ? trace_store(trace, err) : rows->store;
+        rc = store == NULL ? -1 : kit_rows_walk(store, &scan, sorted, rows, count, err);
+        if (rows->store == NULL) {
+            store_close(store);
+        }
+    }
+    free(sorted);
+    return rc;
+}

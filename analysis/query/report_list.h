@@ -1,0 +1,35 @@
+/*
+ * report_list: the descriptors of all reports and rules, in the order of the help. A new one is one
+ * line here; each lives in the file that its comment names.
+ */
+#ifndef CUTLINE_QUERY_REPORT_LIST_H
+#define CUTLINE_QUERY_REPORT_LIST_H
+
+#include "analysis/query/report.h"
+
+#define REPORT_STATS_ENTRIES(X)                                                                    \
+    X(REPORT_NVTX_SUM) /* reports_sum.c */                                                         \
+    X(REPORT_OSRT_SUM)                                                                             \
+    X(REPORT_CUDA_API_SUM)                                                                         \
+    X(REPORT_CUDA_GPU_KERN_SUM)                                                                    \
+    X(REPORT_CUDA_GPU_MEM_TIME_SUM)                                                                \
+    X(REPORT_CUDA_GPU_MEM_SIZE_SUM)                                                                \
+    X(REPORT_CUDA_GPU_SUM)                                                                         \
+    X(REPORT_CUDA_API_GPU_SUM)                                                                     \
+    X(REPORT_NVTX_PUSHPOP_SUM)                                                                     \
+    X(REPORT_NVTX_STARTEND_SUM)
+
+#define REPORT_RULE_ENTRIES(X)                                                                     \
+    X(REPORT_RULE_CUDA_MEMCPY_ASYNC) /* rules_calls.c */                                           \
+    X(REPORT_RULE_CUDA_MEMCPY_SYNC)                                                                \
+    X(REPORT_RULE_CUDA_MEMSET_SYNC)                                                                \
+    X(REPORT_RULE_CUDA_API_SYNC)                                                                   \
+    X(REPORT_RULE_GPU_GAPS) /* rules_busy.c */                                                     \
+    X(REPORT_RULE_GPU_TIME_UTIL)
+
+#define REPORT_DECLARE(symbol) extern const struct report symbol;
+REPORT_STATS_ENTRIES(REPORT_DECLARE)
+REPORT_RULE_ENTRIES(REPORT_DECLARE)
+#undef REPORT_DECLARE
+
+#endif
