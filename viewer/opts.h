@@ -153,7 +153,7 @@ bool opts_begin(const struct command *command, int argc, char **argv, void *args
 int opts_parse(const struct opts_spec *spec, int argc, char **argv, void *args,
                struct opts_rest *rest, struct err *err);
 
-/* The --help text of a command: at most 79 columns. */
+/* The --help text of a command: at most 79 columns. One without run() is a program of its own. */
 void opts_help(const struct command *command, struct buf *out);
 /* The option list as mdoc, for the man page. */
 void opts_mdoc(const struct command *command, struct buf *out);

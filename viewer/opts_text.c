@@ -93,8 +93,8 @@ static void help_options(struct buf *out, const struct opts_option *options)
 void opts_help(const struct command *command, struct buf *out)
 {
     const struct opts_spec *spec = command->options;
-    buf_addf(out, "Usage: cutline %s [OPTIONS]%s%s\n", command->name,
-             command->args[0] == '\0' ? "" : " ", command->args);
+    buf_addf(out, "Usage: %s%s [OPTIONS]%s%s\n", command->run == NULL ? "" : "cutline ",
+             command->name, command->args[0] == '\0' ? "" : " ", command->args);
     if (spec != NULL && spec->about != NULL) {
         buf_addc(out, '\n');
         wrap(out, spec->about, 0, 0);
