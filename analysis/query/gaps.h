@@ -27,7 +27,7 @@ struct gaps {
     size_t count;     /* those of min_ns and longer */
     size_t all_count; /* all, also shorter ones */
     int64_t all_ns;   /* the sum of all */
-    int64_t span_ns;  /* the sum over devices of last end - first begin */
+    int64_t span_ns;  /* the sum over devices of last end - first begin, inside the window */
 };
 
 /*

@@ -25,6 +25,7 @@ struct busy {
     const struct trace *trace;  /* not owned */
     const int64_t *lane_sum_ns; /* GPU count + 1 running sums of kept durations, in table order */
     struct busy_union *devices; /* trace->device_count */
+    const uint64_t *name_bits;  /* a copy of the filter; NULL = all names are kept */
     void *own;                  /* what busy_free needs */
 };
 

@@ -1,0 +1,448 @@
+/*
+ * arrange: the events of one table, from the pieces' raw columns to lanes.
+ *
+ *   order   event numbers grouped by track (a counting sort), each track sorted where it was not
+ *   depth   of each event in its track (layout.c), then, in the same array, its final place
+ *   move    every column is scattered to its final place, one after the other, so that the peak is
+ *           one column above the data itself
+ *
+ * Event numbers count through the pieces: number = piece->base + i. Cost: O(n) for sorted rows.
+ */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/trace/trace_own.h"
+
+struct arranging {
+    struct load *load;
+    enum trace_table table;
+    uint32_t count;
+    struct track *tracks;
+    uint32_t track_count;
+    uint32_t *first; /* of each track in order */
+    int64_t *begin_ns;
+    int64_t *end_ns;
+    uint32_t *order;
+    uint32_t *place; /* depth, then final place, of each event */
+    struct arranged *out;
+    uint32_t lanes_cap;
+};
+
+static bool arrange_mine(const struct arranging *job, const struct piece *piece)
+{
+    return RAW_TABLES[piece->source].table == job->table;
+}
+
+/* Numbers the events of the table's pieces. */
+static int arrange_count(struct arranging *job, struct err *err)
+{
+    uint64_t count = 0;
+    uint32_t p;
+    for (p = 0; p < job->load->piece_count; p++) {
+        struct piece *piece = &job->load->pieces[p];
+        if (arrange_mine(job, piece)) {
+            piece->base = (uint32_t)count;
+            count += piece->count;
+        }
+        if (count >= UINT32_MAX) {
+            return err_set(err, "%s: more than 4,294,967,294 events of one kind are not supported",
+                           job->load->own->path);
+        }
+    }
+    job->count = (uint32_t)count;
+    return 0;
+}
+
+/* A track while the pieces are joined. */
+struct joined {
+    int64_t last_begin_ns;
+    int64_t last_end_ns;
+};
+
+static void arrange_join(struct track *track, struct joined *last, const struct raw_track_use *use)
+{
+    bool later =
+        track->count == 0 || use->first_begin_ns > last->last_begin_ns ||
+        (use->first_begin_ns == last->last_begin_ns && use->first_end_ns <= last->last_end_ns);
+    track->unsorted = track->unsorted || use->unsorted || !later;
+    track->count += use->events;
+    last->last_begin_ns = use->last_begin_ns;
+    last->last_end_ns = use->last_end_ns;
+}
+
+/* The tracks of one piece among those of the table. */
+static int arrange_piece_tracks(struct arranging *job, struct piece *piece, struct intern *keys,
+                                struct joined **joined)
+{
+    uint32_t i;
+    piece->track_map = calloc((size_t)piece->tracks.count + 1, sizeof *piece->track_map);
+    if (piece->track_map == NULL) {
+        return -1;
+    }
+    for (i = 0; i < piece->tracks.count; i++) {
+        const struct raw_track *raw = (const void *)intern_text(&piece->tracks, i);
+        struct track track;
+        uint32_t index;
+        if (piece->uses[i].events == 0) {
+            continue;
+        }
+        track = people_track(job->load, raw);
+        index = intern_add(keys, (const char *)&track, offsetof(struct track, count));
+        if (index == INTERN_NONE) {
+            return -1;
+        }
+        if (index == job->track_count) {
+            struct track *tracks = realloc(job->tracks, ((size_t)index + 1) * sizeof *tracks);
+            struct joined *last = realloc(*joined, ((size_t)index + 1) * sizeof *last);
+            job->tracks = tracks == NULL ? job->tracks : tracks;
+            *joined = last == NULL ? *joined : last;
+            if (tracks == NULL || last == NULL) {
+                return -1;
+            }
+            tracks[index] = track;
+            job->track_count++;
+        }
+        arrange_join(&job->tracks[index], &(*joined)[index], &piece->uses[i]);
+        piece->track_map[i] = index;
+    }
+    return 0;
+}
+
+#define ARRANGE_COMPARE(x, y)                                                                      \
+    if ((x) != (y)) {                                                                              \
+        return (x) < (y) ? -1 : 1;                                                                 \
+    }
+
+/* The order of lanes: see trace.h. */
+static int track_order(const struct track *a, const struct track *b)
+{
+    if (a->device != TRACE_NONE || b->device != TRACE_NONE) {
+        ARRANGE_COMPARE(a->device, b->device)
+        ARRANGE_COMPARE(a->process, b->process)
+        ARRANGE_COMPARE(a->kind, b->kind)
+        ARRANGE_COMPARE(a->device_id, b->device_id)
+        ARRANGE_COMPARE(a->context_id, b->context_id)
+        ARRANGE_COMPARE(a->stream_id, b->stream_id)
+        return 0;
+    }
+    ARRANGE_COMPARE(a->process, b->process)
+    ARRANGE_COMPARE(a->thread, b->thread)
+    ARRANGE_COMPARE(a->kind, b->kind)
+    return 0;
+}
+
+static int track_pointer_order(const void *a, const void *b)
+{
+    return track_order(*(struct track *const *)a, *(struct track *const *)b);
+}
+
+/* Sorts the tracks and renumbers the pieces' maps. */
+static int arrange_sort_tracks(struct arranging *job)
+{
+    uint32_t n = job->track_count;
+    struct track **sorted = malloc(((size_t)n + 1) * sizeof *sorted);
+    struct track *tracks = malloc(((size_t)n + 1) * sizeof *tracks);
+    uint32_t *rank = malloc(((size_t)n + 1) * sizeof *rank);
+    uint32_t p;
+    uint32_t i;
+    if (sorted == NULL || tracks == NULL || rank == NULL) {
+        free(sorted);
+        free(tracks);
+        free(rank);
+        return -1;
+    }
+    for (i = 0; i < n; i++) {
+        sorted[i] = &job->tracks[i];
+    }
+    qsort(sorted, n, sizeof *sorted, track_pointer_order);
+    for (i = 0; i < n; i++) {
+        rank[sorted[i] - job->tracks] = i;
+        tracks[i] = *sorted[i];
+    }
+    for (p = 0; p < job->load->piece_count; p++) {
+        struct piece *piece = &job->load->pieces[p];
+        for (i = 0; arrange_mine(job, piece) && i < piece->tracks.count; i++) {
+            piece->track_map[i] = n == 0 ? 0 : rank[piece->track_map[i]];
+        }
+    }
+    free(sorted);
+    free(rank);
+    free(job->tracks);
+    job->tracks = tracks;
+    return 0;
+}
+
+static int arrange_tracks(struct arranging *job)
+{
+    struct intern keys = {0};
+    struct joined *joined = NULL;
+    int status = 0;
+    uint32_t p;
+    for (p = 0; p < job->load->piece_count && status == 0; p++) {
+        if (arrange_mine(job, &job->load->pieces[p])) {
+            status = arrange_piece_tracks(job, &job->load->pieces[p], &keys, &joined);
+        }
+    }
+    intern_free(&keys);
+    free(joined);
+    return status == 0 ? arrange_sort_tracks(job) : -1;
+}
+
+/* Joins the times of the pieces and groups the event numbers by track. */
+static int arrange_order(struct arranging *job)
+{
+    size_t n = (size_t)job->count + 1;
+    uint32_t at = 0;
+    uint32_t *next = malloc(((size_t)job->track_count + 1) * sizeof *next);
+    uint32_t p;
+    uint32_t i;
+    job->first = malloc(((size_t)job->track_count + 1) * sizeof *job->first);
+    job->begin_ns = malloc(n * sizeof *job->begin_ns);
+    job->end_ns = malloc(n * sizeof *job->end_ns);
+    job->order = malloc(n * sizeof *job->order);
+    job->place = malloc(n * sizeof *job->place);
+    if (next == NULL || job->first == NULL || job->begin_ns == NULL || job->end_ns == NULL ||
+        job->order == NULL || job->place == NULL) {
+        free(next);
+        return -1;
+    }
+    for (i = 0; i < job->track_count; i++) {
+        job->first[i] = at;
+        next[i] = at;
+        at += job->tracks[i].count;
+    }
+    for (p = 0; p < job->load->piece_count; p++) {
+        struct piece *piece = &job->load->pieces[p];
+        if (!arrange_mine(job, piece) || piece->count == 0) {
+            continue;
+        }
+        memcpy(job->begin_ns + piece->base, piece->begin_ns, piece->count * sizeof(int64_t));
+        memcpy(job->end_ns + piece->base, piece->end_ns, piece->count * sizeof(int64_t));
+        for (i = 0; i < piece->count; i++) {
+            job->order[next[piece->track_map[piece->track[i]]]++] = piece->base + i;
+        }
+        for (i = 0; i < piece->open_count; i++) {
+            job->end_ns[piece->base + piece->open[i]] = job->load->trace->nvtx_end_ns;
+        }
+        free(piece->begin_ns);
+        free(piece->end_ns);
+        free(piece->track);
+        piece->begin_ns = NULL;
+        piece->end_ns = NULL;
+        piece->track = NULL;
+    }
+    free(next);
+    return 0;
+}
+
+/* One lane for each depth of a track; events get their final places. */
+static int arrange_lanes(struct arranging *job, uint32_t t, uint32_t lanes)
+{
+    const struct track *track = &job->tracks[t];
+    const uint32_t *order = job->order + job->first[t];
+    struct arranged *out = job->out;
+    struct trace_lane *mine;
+    uint32_t at = job->first[t];
+    uint32_t i;
+    if (lanes > job->lanes_cap - out->lane_count) {
+        uint64_t cap = ((uint64_t)out->lane_count + lanes) * 2;
+        struct trace_lane *grown = realloc(out->lanes, (size_t)cap * sizeof *grown);
+        if (grown == NULL || cap > UINT32_MAX) {
+            out->lanes = grown == NULL ? out->lanes : grown;
+            return -1;
+        }
+        out->lanes = grown;
+        job->lanes_cap = (uint32_t)cap;
+    }
+    mine = out->lanes + out->lane_count;
+    out->lane_count += lanes;
+    for (i = 0; i < lanes; i++) {
+        mine[i] = (struct trace_lane){
+            .kind = (uint8_t)track->kind,
+            .table = (uint8_t)job->table,
+            .depth = i,
+            .process = track->process,
+            .thread = track->thread,
+            .device = track->device,
+            .device_id = track->device_id,
+            .context_id = track->context_id,
+            .stream_id = track->stream_id,
+        };
+    }
+    for (i = 0; i < track->count; i++) {
+        mine[job->place[order[i]]].count++;
+    }
+    for (i = 0; i < lanes; i++) {
+        mine[i].first = at;
+        at += mine[i].count;
+        mine[i].count = 0;
+    }
+    for (i = 0; i < track->count; i++) {
+        struct trace_lane *lane = &mine[job->place[order[i]]];
+        job->place[order[i]] = lane->first + lane->count++;
+    }
+    return 0;
+}
+
+static bool arrange_is_packed(uint32_t kind)
+{
+    return kind == TRACE_LANE_STREAM || kind == TRACE_LANE_MIGRATION ||
+           kind == TRACE_LANE_NVTX_STARTEND;
+}
+
+static int arrange_layout(struct arranging *job)
+{
+    uint32_t t;
+    for (t = 0; t < job->track_count; t++) {
+        struct track *track = &job->tracks[t];
+        uint32_t *order = job->order + job->first[t];
+        uint32_t lanes = 1;
+        uint32_t i;
+        if (track->unsorted && order_sort(job->begin_ns, job->end_ns, order, track->count) != 0) {
+            return -1;
+        }
+        if (track->kind == TRACE_LANE_NVTX_MARK) {
+            for (i = 0; i < track->count; i++) {
+                job->place[order[i]] = 0;
+            }
+        } else if (arrange_is_packed(track->kind)) {
+            lanes = layout_packed(job->end_ns, job->begin_ns, order, track->count, job->place);
+        } else {
+            lanes = layout_nested(job->end_ns, job->begin_ns, order, track->count, job->place);
+        }
+        if (lanes == 0 || arrange_lanes(job, t, lanes) != 0) {
+            return -1;
+        }
+    }
+    free(job->order);
+    job->order = NULL;
+    return 0;
+}
+
+static int64_t *arrange_move_times(const struct arranging *job, int64_t **from)
+{
+    int64_t *out = malloc(((size_t)job->count + 1) * sizeof *out);
+    uint32_t i;
+    for (i = 0; out != NULL && i < job->count; i++) {
+        out[job->place[i]] = (*from)[i];
+    }
+    free(*from);
+    *from = NULL;
+    return out;
+}
+
+enum arrange_column {
+    ARRANGE_NAME,
+    ARRANGE_ROW,
+    ARRANGE_LINK
+};
+
+static uint32_t **arrange_column(struct piece *piece, enum arrange_column column)
+{
+    uint32_t **columns[] = {&piece->name, &piece->row, &piece->link};
+    return columns[column];
+}
+
+static uint32_t *arrange_move(struct arranging *job, enum arrange_column column)
+{
+    uint32_t *out = malloc(((size_t)job->count + 1) * sizeof *out);
+    uint32_t p;
+    uint32_t i;
+    for (p = 0; p < job->load->piece_count && out != NULL; p++) {
+        struct piece *piece = &job->load->pieces[p];
+        const uint32_t *place = job->place + piece->base;
+        uint32_t **from = arrange_column(piece, column);
+        if (!arrange_mine(job, piece)) {
+            continue;
+        }
+        for (i = 0; i < piece->count && column == ARRANGE_NAME; i++) {
+            out[place[i]] = piece->name_map[(*from)[i]];
+        }
+        for (i = 0; i < piece->count && column != ARRANGE_NAME; i++) {
+            out[place[i]] = (*from)[i];
+        }
+        free(*from);
+        *from = NULL;
+    }
+    return out;
+}
+
+static int uint32_order(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a;
+    uint32_t y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The final places of open and cross-thread ranges. */
+static int arrange_marks(struct arranging *job)
+{
+    struct trace_own *own = job->load->own;
+    size_t open = 0;
+    size_t cross = 0;
+    uint32_t p;
+    uint32_t i;
+    for (p = 0; p < job->load->piece_count; p++) {
+        open += job->load->pieces[p].open_count;
+        cross += job->load->pieces[p].cross_count;
+    }
+    own->open = malloc((open + 1) * sizeof *own->open);
+    own->cross = malloc((cross + 1) * sizeof *own->cross);
+    if (own->open == NULL || own->cross == NULL) {
+        return -1;
+    }
+    for (p = 0; p < job->load->piece_count; p++) {
+        const struct piece *piece = &job->load->pieces[p];
+        for (i = 0; i < piece->open_count; i++) {
+            own->open[own->open_count++] = job->place[piece->base + piece->open[i]];
+        }
+        for (i = 0; i < piece->cross_count; i++) {
+            own->cross[own->cross_count++] = job->place[piece->base + piece->cross[i]];
+        }
+    }
+    qsort(own->open, own->open_count, sizeof *own->open, uint32_order);
+    qsort(own->cross, own->cross_count, sizeof *own->cross, uint32_order);
+    return 0;
+}
+
+static int arrange_columns(struct arranging *job)
+{
+    struct trace_events *events = &job->load->trace->events[job->table];
+    events->count = job->count;
+    events->begin_ns = arrange_move_times(job, &job->begin_ns);
+    events->end_ns = arrange_move_times(job, &job->end_ns);
+    events->name = arrange_move(job, ARRANGE_NAME);
+    events->row = arrange_move(job, ARRANGE_ROW);
+    if (job->table == TRACE_GPU || job->table == TRACE_API) {
+        events->link = arrange_move(job, ARRANGE_LINK);
+        if (events->link == NULL) {
+            return -1;
+        }
+    }
+    if (job->table == TRACE_NVTX && arrange_marks(job) != 0) {
+        return -1;
+    }
+    return events->begin_ns == NULL || events->end_ns == NULL || events->name == NULL ||
+                   events->row == NULL
+               ? -1
+               : 0;
+}
+
+int arrange_table(struct load *load, enum trace_table table, struct arranged *out, struct err *err)
+{
+    struct arranging job = {.load = load, .table = table, .out = out};
+    int status;
+    if (arrange_count(&job, err) != 0) {
+        return -1;
+    }
+    status = arrange_tracks(&job) != 0 || arrange_order(&job) != 0 || arrange_layout(&job) != 0 ||
+             arrange_columns(&job) != 0;
+    free(job.tracks);
+    free(job.first);
+    free(job.begin_ns);
+    free(job.end_ns);
+    free(job.order);
+    free(job.place);
+    return status == 0 ? 0 : err_nomem(err, "the events");
+}

@@ -1,0 +1,330 @@
+/*
+ * busy: see busy.h. The union of a device is a merge of its lanes: each lane is sorted, so a heap
+ * of lane cursors gives the ops by begin; a lane is read on while it stays ahead of the others. O(n
+ * log lanes) at worst, O(n) where lanes take turns seldom.
+ */
+#include "analysis/trace/busy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/trace/trace_own.h"
+
+struct busy_arrays {
+    uint32_t count;
+    uint32_t cap;
+    int64_t *begin_ns;
+    int64_t *end_ns;
+    int64_t *sum_ns;
+};
+
+struct busy_own {
+    uint64_t *bits;
+    int64_t *sums;
+    struct busy_arrays *unions; /* NULL: those of the trace */
+    uint32_t device_count;
+};
+
+/* A lane in the merge. */
+struct merge_lane {
+    int64_t begin_ns; /* of event at */
+    uint32_t at;
+    uint32_t end;
+};
+
+static bool arrays_grow(struct busy_arrays *arrays)
+{
+    size_t cap = arrays->cap == 0 ? 64 : (size_t)arrays->cap * 2;
+    int64_t *begin = realloc(arrays->begin_ns, cap * sizeof *begin);
+    int64_t *end;
+    arrays->begin_ns = begin == NULL ? arrays->begin_ns : begin;
+    end = realloc(arrays->end_ns, cap * sizeof *end);
+    arrays->end_ns = end == NULL ? arrays->end_ns : end;
+    if (begin == NULL || end == NULL || cap > UINT32_MAX) {
+        return false;
+    }
+    arrays->cap = (uint32_t)cap;
+    return true;
+}
+
+/* The unused ends are given back; sums are made. */
+static bool arrays_finish(struct busy_arrays *arrays)
+{
+    size_t count = arrays->count;
+    int64_t *shrunk;
+    uint32_t i;
+    arrays->sum_ns = malloc((count + 1) * sizeof *arrays->sum_ns);
+    if (arrays->sum_ns == NULL) {
+        return false;
+    }
+    arrays->sum_ns[0] = 0;
+    for (i = 0; i < count; i++) {
+        arrays->sum_ns[i + 1] = arrays->sum_ns[i] + (arrays->end_ns[i] - arrays->begin_ns[i]);
+    }
+    if (count > 0) {
+        shrunk = realloc(arrays->begin_ns, count * sizeof *shrunk);
+        arrays->begin_ns = shrunk == NULL ? arrays->begin_ns : shrunk;
+        shrunk = realloc(arrays->end_ns, count * sizeof *shrunk);
+        arrays->end_ns = shrunk == NULL ? arrays->end_ns : shrunk;
+    }
+    return true;
+}
+
+static void arrays_free(struct busy_arrays *unions, uint32_t count)
+{
+    uint32_t i;
+    for (i = 0; unions != NULL && i < count; i++) {
+        free(unions[i].begin_ns);
+        free(unions[i].end_ns);
+        free(unions[i].sum_ns);
+    }
+    free(unions);
+}
+
+static void merge_sift(struct merge_lane *heap, uint32_t count, uint32_t at)
+{
+    struct merge_lane moved = heap[at];
+    while (at * 2 + 1 < count) {
+        uint32_t child = at * 2 + 1;
+        if (child + 1 < count && heap[child + 1].begin_ns < heap[child].begin_ns) {
+            child++;
+        }
+        if (heap[child].begin_ns >= moved.begin_ns) {
+            break;
+        }
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = moved;
+}
+
+/* Adds an op; ops come by begin. False without memory. */
+static bool union_add(struct busy_arrays *arrays, int64_t begin_ns, int64_t end_ns)
+{
+    uint32_t last = arrays->count - 1;
+    if (arrays->count > 0 && begin_ns <= arrays->end_ns[last]) {
+        if (end_ns > arrays->end_ns[last]) {
+            arrays->end_ns[last] = end_ns;
+        }
+        return true;
+    }
+    if (arrays->count == arrays->cap && !arrays_grow(arrays)) {
+        return false;
+    }
+    arrays->begin_ns[arrays->count] = begin_ns;
+    arrays->end_ns[arrays->count] = end_ns;
+    arrays->count++;
+    return true;
+}
+
+/* Reads the first lane of the heap while its ops begin no later than those of the others. */
+static bool union_run(const struct trace_events *gpu, const uint64_t *bits, struct merge_lane *lane,
+                      int64_t limit_ns, struct busy_arrays *out)
+{
+    while (lane->at < lane->end && gpu->begin_ns[lane->at] <= limit_ns) {
+        uint32_t i = lane->at++;
+        if (busy_has(bits, gpu->name[i]) && !union_add(out, gpu->begin_ns[i], gpu->end_ns[i])) {
+            return false;
+        }
+    }
+    if (lane->at < lane->end) {
+        lane->begin_ns = gpu->begin_ns[lane->at];
+    }
+    return true;
+}
+
+static bool union_build(const struct trace *trace, const struct trace_device *device,
+                        const uint64_t *bits, struct busy_arrays *out)
+{
+    const struct trace_events *gpu = &trace->events[TRACE_GPU];
+    struct merge_lane *heap = malloc(((size_t)device->lane_count + 1) * sizeof *heap);
+    uint32_t count = device->lane_count;
+    bool ok = heap != NULL;
+    uint32_t i;
+    for (i = 0; ok && i < count; i++) {
+        const struct trace_lane *lane = &trace->lanes[device->first_lane + i];
+        heap[i] =
+            (struct merge_lane){gpu->begin_ns[lane->first], lane->first, lane->first + lane->count};
+    }
+    for (i = count / 2; ok && i > 0; i--) {
+        merge_sift(heap, count, i - 1);
+    }
+    while (ok && count > 0) {
+        int64_t limit = count > 1 ? heap[1].begin_ns : INT64_MAX;
+        limit = count > 2 && heap[2].begin_ns < limit ? heap[2].begin_ns : limit;
+        ok = union_run(gpu, bits, &heap[0], limit, out);
+        if (heap[0].at == heap[0].end) {
+            heap[0] = heap[--count];
+        }
+        if (count > 0) {
+            merge_sift(heap, count, 0);
+        }
+    }
+    free(heap);
+    return ok && arrays_finish(out);
+}
+
+/* Running sums of kept durations. Sums of damaged files may wrap; differences in a lane do not. */
+static int64_t *lane_sums(const struct trace *trace, const uint64_t *bits)
+{
+    const struct trace_events *gpu = &trace->events[TRACE_GPU];
+    int64_t *sums = malloc(((size_t)gpu->count + 1) * sizeof *sums);
+    uint64_t sum = 0;
+    uint32_t i;
+    for (i = 0; sums != NULL && i < gpu->count; i++) {
+        sums[i] = (int64_t)sum;
+        if (busy_has(bits, gpu->name[i])) {
+            sum += (uint64_t)(gpu->end_ns[i] - gpu->begin_ns[i]);
+        }
+    }
+    if (sums != NULL) {
+        sums[gpu->count] = (int64_t)sum;
+    }
+    return sums;
+}
+
+int busy_build(struct trace *trace, struct trace_own *own, struct err *err)
+{
+    uint32_t d;
+    trace->gpu_busy_ns = lane_sums(trace, NULL);
+    own->unions = calloc((size_t)trace->device_count + 1, sizeof *own->unions);
+    if (trace->gpu_busy_ns == NULL || own->unions == NULL) {
+        return err_nomem(err, "busy times");
+    }
+    for (d = 0; d < trace->device_count; d++) {
+        struct trace_device *device = &trace->devices[d];
+        if (!union_build(trace, device, NULL, &own->unions[d])) {
+            return err_nomem(err, "busy times");
+        }
+        device->busy_count = own->unions[d].count;
+        device->busy_begin_ns = own->unions[d].begin_ns;
+        device->busy_end_ns = own->unions[d].end_ns;
+        device->busy_sum_ns = own->unions[d].sum_ns;
+    }
+    return 0;
+}
+
+void busy_free_unions(struct trace_own *own, uint32_t device_count)
+{
+    arrays_free(own->unions, device_count);
+    own->unions = NULL;
+}
+
+static int busy_filtered(struct busy *busy, struct busy_own *own, const uint64_t *name_bits)
+{
+    const struct trace *trace = busy->trace;
+    size_t words = ((size_t)trace->name_count + 63) / 64;
+    uint32_t d;
+    own->bits = malloc((words + 1) * sizeof *own->bits);
+    own->unions = calloc((size_t)trace->device_count + 1, sizeof *own->unions);
+    own->sums = lane_sums(trace, name_bits);
+    if (own->bits == NULL || own->unions == NULL || own->sums == NULL) {
+        return -1;
+    }
+    memcpy(own->bits, name_bits, words * sizeof *own->bits);
+    busy->name_bits = own->bits;
+    busy->lane_sum_ns = own->sums;
+    for (d = 0; d < trace->device_count; d++) {
+        if (!union_build(trace, &trace->devices[d], name_bits, &own->unions[d])) {
+            return -1;
+        }
+        busy->devices[d] = (struct busy_union){own->unions[d].count, own->unions[d].begin_ns,
+                                               own->unions[d].end_ns, own->unions[d].sum_ns};
+    }
+    return 0;
+}
+
+struct busy *busy_new(const struct trace *trace, const uint64_t *name_bits, struct err *err)
+{
+    struct busy *busy = calloc(1, sizeof *busy);
+    struct busy_own *own = calloc(1, sizeof *own);
+    uint32_t d;
+    if (busy == NULL || own == NULL) {
+        free(busy);
+        free(own);
+        return err_null(err, "not enough memory for busy times");
+    }
+    busy->trace = trace;
+    busy->own = own;
+    own->device_count = trace->device_count;
+    busy->devices = calloc((size_t)trace->device_count + 1, sizeof *busy->devices);
+    if (busy->devices == NULL || (name_bits != NULL && busy_filtered(busy, own, name_bits) != 0)) {
+        busy_free(busy);
+        return err_null(err, "not enough memory for busy times");
+    }
+    if (name_bits != NULL) {
+        return busy;
+    }
+    busy->lane_sum_ns = trace->gpu_busy_ns;
+    for (d = 0; d < trace->device_count; d++) {
+        const struct trace_device *device = &trace->devices[d];
+        busy->devices[d] = (struct busy_union){device->busy_count, device->busy_begin_ns,
+                                               device->busy_end_ns, device->busy_sum_ns};
+    }
+    return busy;
+}
+
+void busy_free(struct busy *busy)
+{
+    struct busy_own *own;
+    if (busy == NULL) {
+        return;
+    }
+    own = busy->own;
+    arrays_free(own->unions, own->device_count);
+    free(own->bits);
+    free(own->sums);
+    free(own);
+    free(busy->devices);
+    free(busy);
+}
+
+/* The first of count ascending times that is > t (after = true) or >= t. O(log n). */
+static uint32_t times_find(const int64_t *times_ns, uint32_t count, int64_t t_ns, bool after)
+{
+    uint32_t low = 0;
+    uint32_t high = count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (times_ns[middle] < t_ns || (after && times_ns[middle] == t_ns)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* Ascending disjoint intervals with running sums; the part of their busy time inside a window. */
+static int64_t window_ns(const int64_t *begins_ns, const int64_t *ends_ns, const int64_t *sums_ns,
+                         uint32_t count, int64_t begin_ns, int64_t end_ns)
+{
+    uint32_t low = times_find(ends_ns, count, begin_ns, true);
+    uint32_t high = times_find(begins_ns, count, end_ns, false);
+    int64_t busy;
+    if (end_ns <= begin_ns || low >= high) {
+        return 0;
+    }
+    busy = (int64_t)((uint64_t)sums_ns[high] - (uint64_t)sums_ns[low]);
+    if (begins_ns[low] < begin_ns && sums_ns[low + 1] != sums_ns[low]) {
+        busy -= begin_ns - begins_ns[low];
+    }
+    if (ends_ns[high - 1] > end_ns && sums_ns[high] != sums_ns[high - 1]) {
+        busy -= ends_ns[high - 1] - end_ns;
+    }
+    return busy;
+}
+
+int64_t busy_lane_ns(const struct busy *busy, const struct trace_lane *lane, int64_t begin_ns,
+                     int64_t end_ns)
+{
+    const struct trace_events *gpu = &busy->trace->events[TRACE_GPU];
+    return window_ns(gpu->begin_ns + lane->first, gpu->end_ns + lane->first,
+                     busy->lane_sum_ns + lane->first, lane->count, begin_ns, end_ns);
+}
+
+int64_t busy_device_ns(const struct busy *busy, uint32_t device, int64_t begin_ns, int64_t end_ns)
+{
+    const struct busy_union *all = &busy->devices[device];
+    return window_ns(all->begin_ns, all->end_ns, all->sum_ns, all->count, begin_ns, end_ns);
+}

@@ -1,0 +1,350 @@
+/* load: reads a capture with several threads and builds the trace. trace_own.h tells the steps. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/trace/trace_own.h"
+
+enum {
+    LOAD_THREADS_MAX = 8,
+    LOAD_PIECE_ROWS = 1 << 18, /* about a hundredth of a large capture */
+    LOAD_THREAD_ROWS = 1 << 16 /* below this a second thread is not worth its start */
+};
+
+/* A list of jobs that threads take one by one. */
+struct work {
+    struct load *load;
+    const struct trace_options *options;
+    uint32_t job_count;
+    int (*job)(struct work *work, uint32_t index, struct store *store, struct err *err);
+    bool needs_store;
+    struct arranged *arranged;
+    int64_t rows_total;
+    atomic_uint next;
+    atomic_bool failed;
+    atomic_llong rows_done;
+    pthread_mutex_t mutex; /* guards err, and keeps calls of progress apart */
+    struct err *err;
+};
+
+static void work_fail(struct work *work, const struct err *err)
+{
+    (void)pthread_mutex_lock(&work->mutex);
+    if (!atomic_load(&work->failed) && work->err != NULL) {
+        *work->err = *err;
+    }
+    atomic_store(&work->failed, true);
+    (void)pthread_mutex_unlock(&work->mutex);
+}
+
+static void work_do(struct work *work, struct store *store)
+{
+    struct err err = {""};
+    while (!atomic_load(&work->failed)) {
+        uint32_t index = atomic_fetch_add(&work->next, 1);
+        if (index >= work->job_count) {
+            break;
+        }
+        if (work->job(work, index, store, &err) != 0) {
+            work_fail(work, &err);
+        }
+    }
+}
+
+static void *work_thread(void *arg)
+{
+    struct work *work = arg;
+    struct err err = {""};
+    struct store *store = NULL;
+    if (work->needs_store) {
+        store = store_open(work->load->own->path, &err);
+        if (store == NULL) {
+            work_fail(work, &err);
+            return NULL;
+        }
+    }
+    work_do(work, store);
+    store_close(store);
+    return NULL;
+}
+
+/* Runs all jobs on this thread and others. 0 or -1. */
+static int work_run(struct work *work, int threads)
+{
+    pthread_t ids[LOAD_THREADS_MAX];
+    int started = 0;
+    int i;
+    if (pthread_mutex_init(&work->mutex, NULL) != 0) {
+        return err_set(work->err, "no mutex");
+    }
+    for (i = 1; i < threads && (uint32_t)i < work->job_count; i++) {
+        if (pthread_create(&ids[started], NULL, work_thread, work) != 0) {
+            break; /* fewer threads do too */
+        }
+        started++;
+    }
+    work_do(work, work->load->store);
+    for (i = 0; i < started; i++) {
+        (void)pthread_join(ids[i], NULL);
+    }
+    (void)pthread_mutex_destroy(&work->mutex);
+    return atomic_load(&work->failed) ? -1 : 0;
+}
+
+static int load_tick(void *arg, int64_t rows)
+{
+    struct work *work = arg;
+    int64_t done = atomic_fetch_add(&work->rows_done, rows) + rows;
+    int stop = 0;
+    if (work->options->progress != NULL && pthread_mutex_trylock(&work->mutex) == 0) {
+        done = done < work->rows_total ? done : work->rows_total;
+        stop = work->options->progress(work->options->progress_arg, done, work->rows_total);
+        (void)pthread_mutex_unlock(&work->mutex);
+    }
+    return stop != 0 || atomic_load(&work->failed);
+}
+
+static int load_read_job(struct work *work, uint32_t index, struct store *store, struct err *err)
+{
+    struct raw_tick tick = {load_tick, work};
+    return raw_read(&work->load->pieces[index], store, &tick, err);
+}
+
+static int load_arrange_job(struct work *work, uint32_t index, struct store *store, struct err *err)
+{
+    (void)store;
+    return arrange_table(work->load, (enum trace_table)index, &work->arranged[index], err);
+}
+
+/* Cuts the tables into pieces. *rows = the bound of all rows. */
+static int load_plan(struct load *load, int64_t *rows, struct err *err)
+{
+    uint32_t count = 0;
+    int64_t bounds[RAW_SOURCE_COUNT];
+    int s;
+    *rows = 0;
+    for (s = 0; s < RAW_SOURCE_COUNT; s++) {
+        bounds[s] = store_row_bound(load->store, RAW_TABLES[s].name);
+        if (bounds[s] > UINT32_MAX) {
+            return err_set(err,
+                           "%s: row ids of %s are out of range (0 to 4294967294): export again",
+                           load->own->path, RAW_TABLES[s].name);
+        }
+        count += (uint32_t)(bounds[s] / LOAD_PIECE_ROWS) + 1;
+        *rows += bounds[s];
+    }
+    load->pieces = calloc(count, sizeof *load->pieces);
+    if (load->pieces == NULL) {
+        return err_nomem(err, "the plan");
+    }
+    for (s = 0; s < RAW_SOURCE_COUNT; s++) {
+        uint32_t n = (uint32_t)(bounds[s] / LOAD_PIECE_ROWS) + 1;
+        uint32_t i;
+        for (i = 0; store_has_table(load->store, RAW_TABLES[s].name) && i < n; i++) {
+            struct piece *piece = &load->pieces[load->piece_count++];
+            piece->source = (enum raw_source)s;
+            piece->first_row = i == 0 ? INT64_MIN : (int64_t)i * LOAD_PIECE_ROWS;
+            piece->end_row = i + 1 == n ? INT64_MAX : (int64_t)(i + 1) * LOAD_PIECE_ROWS;
+        }
+    }
+    return 0;
+}
+
+static int load_threads(const struct trace_options *options, int64_t rows)
+{
+    long threads = options->threads > 0 ? options->threads : sysconf(_SC_NPROCESSORS_ONLN);
+    if (options->threads <= 0 && threads > rows / LOAD_THREAD_ROWS + 1) {
+        threads = (long)(rows / LOAD_THREAD_ROWS + 1);
+    }
+    threads = threads < 1 ? 1 : threads;
+    return threads > LOAD_THREADS_MAX ? LOAD_THREADS_MAX : (int)threads;
+}
+
+/* The last NVTX time: where open ranges are closed. */
+static void load_nvtx_end(struct load *load)
+{
+    int64_t latest = INT64_MIN;
+    uint32_t p;
+    for (p = 0; p < load->piece_count; p++) {
+        const struct piece *piece = &load->pieces[p];
+        if (piece->source == RAW_NVTX && piece->latest_ns > latest) {
+            latest = piece->latest_ns;
+        }
+    }
+    load->trace->nvtx_end_ns = latest == INT64_MIN ? 0 : latest;
+}
+
+static int lane_order(const void *a, const void *b)
+{
+    const struct trace_lane *x = a;
+    const struct trace_lane *y = b;
+    if (x->process != y->process) {
+        return x->process < y->process ? -1 : 1;
+    }
+    if (x->thread != y->thread) {
+        return x->thread < y->thread ? -1 : 1;
+    }
+    if (x->kind != y->kind) {
+        return x->kind < y->kind ? -1 : 1;
+    }
+    return (x->depth > y->depth) - (x->depth < y->depth);
+}
+
+/* Joins the tables' lanes: GPU lanes as they are, the others by process and thread. */
+static int load_lanes(struct load *load, const struct arranged *arranged, struct err *err)
+{
+    struct trace *trace = load->trace;
+    struct trace_own *own = load->own;
+    uint64_t count = 0;
+    uint32_t gpu = arranged[TRACE_GPU].lane_count;
+    uint32_t at = 0;
+    int t;
+    for (t = 0; t < TRACE_TABLE_COUNT; t++) {
+        count += arranged[t].lane_count;
+        own->table_lanes[t] =
+            malloc(((size_t)arranged[t].lane_count + 1) * sizeof *own->table_lanes[t]);
+        if (own->table_lanes[t] == NULL) {
+            return err_nomem(err, "lanes");
+        }
+    }
+    trace->lanes = malloc(((size_t)count + 1) * sizeof *trace->lanes);
+    if (trace->lanes == NULL || count >= UINT32_MAX) {
+        return err_nomem(err, "lanes");
+    }
+    for (t = 0; t < TRACE_TABLE_COUNT; t++) {
+        if (arranged[t].lane_count > 0) {
+            memcpy(trace->lanes + at, arranged[t].lanes,
+                   arranged[t].lane_count * sizeof *trace->lanes);
+            at += arranged[t].lane_count;
+        }
+    }
+    trace->lane_count = at;
+    if (at > gpu) {
+        qsort(trace->lanes + gpu, at - gpu, sizeof *trace->lanes, lane_order);
+    }
+    for (at = 0; at < trace->lane_count; at++) {
+        const struct trace_lane *lane = &trace->lanes[at];
+        own->table_lanes[lane->table][own->table_lane_count[lane->table]++] = at;
+    }
+    return 0;
+}
+
+/* The lanes of each device, and the first and last time of all. */
+static void load_bounds(struct trace *trace)
+{
+    uint32_t l;
+    trace->begin_ns = trace->lane_count > 0 ? INT64_MAX : 0;
+    trace->end_ns = trace->lane_count > 0 ? INT64_MIN : 0;
+    for (l = 0; l < trace->lane_count; l++) {
+        const struct trace_lane *lane = &trace->lanes[l];
+        const struct trace_events *events = &trace->events[lane->table];
+        int64_t begin = events->begin_ns[lane->first];
+        int64_t end = events->end_ns[lane->first + lane->count - 1];
+        trace->begin_ns = begin < trace->begin_ns ? begin : trace->begin_ns;
+        trace->end_ns = end > trace->end_ns ? end : trace->end_ns;
+        if (lane->device != TRACE_NONE) {
+            struct trace_device *device = &trace->devices[lane->device];
+            device->first_lane = device->lane_count == 0 ? l : device->first_lane;
+            device->lane_count++;
+        }
+    }
+}
+
+static int load_names(struct load *load, struct err *err)
+{
+    load->strings = strings_new();
+    if (load->strings == NULL) {
+        return err_nomem(err, "names");
+    }
+    if (people_collect(load, err) != 0 || people_need_names(load, err) != 0 ||
+        names_need(load, err) != 0 ||
+        strings_load(load->strings, load->store, &load->own->texts, err) != 0 ||
+        people_set_names(load, err) != 0) {
+        return -1;
+    }
+    return names_build(load, err);
+}
+
+static int load_all(struct load *load, const struct trace_options *options, struct err *err)
+{
+    struct arranged arranged[TRACE_TABLE_COUNT] = {{0}};
+    struct work read = {
+        .load = load, .options = options, .job = load_read_job, .needs_store = true, .err = err};
+    struct work arrange = {.load = load,
+                           .options = options,
+                           .job = load_arrange_job,
+                           .job_count = TRACE_TABLE_COUNT,
+                           .arranged = arranged,
+                           .err = err};
+    int threads;
+    int status;
+    int t;
+    if (load_plan(load, &read.rows_total, err) != 0) {
+        return -1;
+    }
+    read.job_count = load->piece_count;
+    threads = load_threads(options, read.rows_total);
+    if (work_run(&read, threads) != 0 || load_names(load, err) != 0) {
+        return -1;
+    }
+    load_nvtx_end(load);
+    status = work_run(&arrange, threads);
+    if (status == 0) {
+        status = load_lanes(load, arranged, err);
+    }
+    for (t = 0; t < TRACE_TABLE_COUNT; t++) {
+        free(arranged[t].lanes);
+    }
+    if (status != 0) {
+        return -1;
+    }
+    load_bounds(load->trace);
+    return link_launches(load, err) != 0 ? -1 : busy_build(load->trace, load->own, err);
+}
+
+static void load_free(struct load *load)
+{
+    uint32_t p;
+    for (p = 0; p < load->piece_count; p++) {
+        raw_free(&load->pieces[p]);
+    }
+    free(load->pieces);
+    strings_free(load->strings);
+    intern_free(&load->device_map);
+    free(load->gpu_ids);
+    store_close(load->store);
+}
+
+struct trace *trace_load(const char *path, const struct trace_options *options, struct err *err)
+{
+    static const struct trace_options defaults = {0};
+    struct load load = {0};
+    int status = -1;
+    load.store = store_open(path, err);
+    if (load.store == NULL) {
+        return NULL;
+    }
+    load.trace = calloc(1, sizeof *load.trace);
+    load.own = calloc(1, sizeof *load.own);
+    if (load.trace != NULL && load.own != NULL) {
+        load.trace->own = load.own;
+        load.own->path = malloc(strlen(path) + 1);
+    }
+    if (load.own != NULL && load.own->path != NULL) {
+        memcpy(load.own->path, path, strlen(path) + 1);
+        load.trace->path = load.own->path;
+        status = load_all(&load, options == NULL ? &defaults : options, err);
+    } else {
+        (void)err_nomem(err, path);
+    }
+    load_free(&load);
+    if (status != 0 && load.trace != NULL && load.own != NULL) {
+        trace_free(load.trace);
+    } else if (status != 0) {
+        free(load.trace);
+        free(load.own);
+    }
+    return status == 0 ? load.trace : NULL;
+}

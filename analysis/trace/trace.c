@@ -1,0 +1,142 @@
+/* trace: questions to a loaded capture, and its end. Loading is in load.c. */
+#include "analysis/trace/trace.h"
+
+#include <stdlib.h>
+
+#include "analysis/trace/trace_own.h"
+
+void trace_free(struct trace *trace)
+{
+    struct trace_own *own;
+    int t;
+    if (trace == NULL) {
+        return;
+    }
+    own = trace->own;
+    for (t = 0; t < TRACE_TABLE_COUNT; t++) {
+        struct trace_events *events = &trace->events[t];
+        free(events->begin_ns);
+        free(events->end_ns);
+        free(events->name);
+        free(events->row);
+        free(events->link);
+        free(own->table_lanes[t]);
+    }
+    busy_free_unions(own, trace->device_count);
+    free(trace->launch_ops);
+    free(trace->gpu_busy_ns);
+    free(trace->names);
+    free(trace->processes);
+    free(trace->threads);
+    free(trace->devices);
+    free(trace->lanes);
+    free(own->open);
+    free(own->cross);
+    free(own->path);
+    intern_free(&own->texts);
+    arena_free(&own->arena);
+    free(own);
+    free(trace);
+}
+
+uint32_t trace_lane_of(const struct trace *trace, enum trace_table table, uint32_t index)
+{
+    const struct trace_own *own = trace_own(trace);
+    const uint32_t *lanes = own->table_lanes[table];
+    uint32_t low = 0;
+    uint32_t high = own->table_lane_count[table];
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (trace->lanes[lanes[middle]].first <= index) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return high == 0 ? TRACE_NONE : lanes[low];
+}
+
+const uint32_t *trace_ops_of(const struct trace *trace, uint32_t api, uint32_t *count)
+{
+    const struct trace_events *gpu = &trace->events[TRACE_GPU];
+    uint32_t first = trace->events[TRACE_API].link[api];
+    uint32_t end = first;
+    *count = 0;
+    if (first == TRACE_NONE) {
+        return NULL;
+    }
+    while (end < trace->launch_op_count && gpu->link[trace->launch_ops[end]] == api) {
+        end++;
+    }
+    *count = end - first;
+    return trace->launch_ops + first;
+}
+
+/* Is value in the ascending list? O(log n). */
+static bool trace_listed(const uint32_t *list, uint32_t count, uint32_t value)
+{
+    uint32_t low = 0;
+    uint32_t high = count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (list[middle] < value) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < count && list[low] == value;
+}
+
+bool trace_is_open(const struct trace *trace, uint32_t nvtx)
+{
+    const struct trace_own *own = trace_own(trace);
+    return trace_listed(own->open, own->open_count, nvtx);
+}
+
+bool trace_is_cross_thread(const struct trace *trace, uint32_t nvtx)
+{
+    const struct trace_own *own = trace_own(trace);
+    return trace_listed(own->cross, own->cross_count, nvtx);
+}
+
+const char *trace_source_table(const struct trace *trace, enum trace_table table, uint32_t index)
+{
+    static const enum raw_source sources[TRACE_KIND_COUNT] = {
+        [TRACE_KERNEL] = RAW_KERNEL,
+        [TRACE_MEMCPY] = RAW_MEMCPY,
+        [TRACE_MEMSET] = RAW_MEMSET,
+        [TRACE_GRAPH] = RAW_GRAPH,
+        [TRACE_MIGRATION] = RAW_MEMCPY,
+        [TRACE_API_CALL] = RAW_API,
+        [TRACE_NVTX_PUSHPOP] = RAW_NVTX,
+        [TRACE_NVTX_STARTEND] = RAW_NVTX,
+        [TRACE_NVTX_MARK] = RAW_NVTX,
+        [TRACE_OSRT_CALL] = RAW_OSRT,
+        [TRACE_OVERHEAD_PROFILER] = RAW_OVERHEAD_PROFILER,
+        [TRACE_OVERHEAD_CUDA] = RAW_OVERHEAD_CUDA,
+    };
+    uint32_t name = trace->events[table].name[index];
+    return RAW_TABLES[sources[trace->names[name].kind]].name;
+}
+
+struct store *trace_store(const struct trace *trace, struct err *err)
+{
+    return store_open(trace->path, err);
+}
+
+uint32_t trace_lane_lower(const struct trace *trace, const struct trace_lane *lane, int64_t t_ns)
+{
+    const int64_t *end_ns = trace->events[lane->table].end_ns;
+    uint32_t low = lane->first;
+    uint32_t high = lane->first + lane->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (end_ns[middle] <= t_ns) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
