@@ -180,14 +180,14 @@ static uint32_t last_wait(const struct facts *facts, uint32_t thread, int64_t af
 
 /* ---- the cause of a gap ---- */
 
-static void device_wait(const struct facts *facts, const struct gap *gap, struct cause *out)
+static void device_wait(const struct facts *facts, uint32_t after, struct cause *out)
 {
     const struct trace *trace = facts->trace;
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
     const struct trace_lane *lane = &trace->lanes[out->lane];
     int64_t from = INT64_MIN;
-    if (gap->after > lane->first) {
-        uint32_t launch = gpu->link[gap->after - 1];
+    if (after > lane->first) {
+        uint32_t launch = gpu->link[after - 1];
         if (launch != TRACE_NONE)
             from = trace->events[TRACE_API].begin_ns[launch];
     }
@@ -243,6 +243,22 @@ static void host_late(const struct facts *facts, const struct gap *gap, struct s
     out->evidence_ns = shared(api->begin_ns[wait], api->end_ns[wait], late.begin_ns, late.end_ns);
 }
 
+/* The first op of the device that begins at or after t, where nothing runs. O(lanes log n). */
+static uint32_t first_op_after(const struct trace *trace, uint32_t device, int64_t t_ns)
+{
+    const struct trace_events *gpu = &trace->events[TRACE_GPU];
+    const struct trace_device *of = &trace->devices[device];
+    uint32_t found = TRACE_NONE;
+    for (uint32_t l = of->first_lane; l < of->first_lane + of->lane_count; l++) {
+        const struct trace_lane *lane = &trace->lanes[l];
+        uint32_t at = trace_lane_lower(trace, lane, t_ns);
+        if (at < lane->first + lane->count &&
+            (found == TRACE_NONE || gpu->begin_ns[at] < gpu->begin_ns[found]))
+            found = at;
+    }
+    return found;
+}
+
 void cause_of(const struct facts *facts, const struct gap *gap, struct cause *out)
 {
     const struct trace *trace = facts->trace;
@@ -258,10 +274,13 @@ void cause_of(const struct facts *facts, const struct gap *gap, struct cause *ou
     struct span whole = {gap->begin_ns, gap->end_ns};
     if (gap->before != TRACE_NONE)
         whole.begin_ns = min64(whole.begin_ns, gpu->end_ns[gap->before]);
-    if (gap->after != TRACE_NONE) {
-        whole.end_ns = max64(whole.end_ns, gpu->begin_ns[gap->after]);
-        out->lane = trace_lane_of(trace, TRACE_GPU, gap->after);
-        out->launch = gpu->link[gap->after];
+    uint32_t after = gap->after;
+    if (after == TRACE_NONE) /* a window cuts the gap */
+        after = first_op_after(trace, gap->device, gap->begin_ns);
+    if (after != TRACE_NONE) {
+        whole.end_ns = max64(whole.end_ns, gpu->begin_ns[after]);
+        out->lane = trace_lane_of(trace, TRACE_GPU, after);
+        out->launch = gpu->link[after];
     }
     if (out->launch == TRACE_NONE) {
         out->doubt = facts->has_api ? CAUSE_NO_LINK : CAUSE_NO_API;
@@ -275,7 +294,7 @@ void cause_of(const struct facts *facts, const struct gap *gap, struct cause *ou
         out->evidence_ns = in_launch;
         slow_launch(facts, launch, out);
     } else if (launch.begin_ns <= whole.begin_ns) {
-        device_wait(facts, gap, out);
+        device_wait(facts, after, out);
     } else {
         struct span late = {whole.begin_ns, min64(launch.begin_ns, whole.end_ns)};
         host_late(facts, gap, late, out);

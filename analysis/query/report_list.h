@@ -25,7 +25,13 @@
     X(REPORT_RULE_CUDA_MEMSET_SYNC)                                                                \
     X(REPORT_RULE_CUDA_API_SYNC)                                                                   \
     X(REPORT_RULE_GPU_GAPS) /* rules_busy.c */                                                     \
-    X(REPORT_RULE_GPU_TIME_UTIL)
+    X(REPORT_RULE_GPU_TIME_UTIL)                                                                   \
+    X(RULE_IDLE_GAPS)      /* rule_gaps.c */                                                       \
+    X(RULE_LAUNCH_DENSITY) /* rule_density.c */                                                    \
+    X(RULE_SMALL_COPIES)   /* rule_copies.c */                                                     \
+    X(RULE_HIDDEN_TRANSFERS)                                                                       \
+    X(RULE_LOW_UTILISATION) /* rule_use.c */                                                       \
+    X(RULE_GRAPH_OPAQUE)
 
 #define REPORT_DECLARE(symbol) extern const struct report symbol;
 REPORT_STATS_ENTRIES(REPORT_DECLARE)

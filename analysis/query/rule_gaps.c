@@ -194,11 +194,12 @@ static int table_gaps(const struct report_context *context, const struct facts *
     const struct trace_events *gpu = &facts->trace->events[TRACE_GPU];
     for (size_t i = 0; i < gaps->count; i++) {
         const struct gap *gap = &gaps->list[i];
-        if (context->select->name_bits != NULL &&
-            !select_name(context->select, gpu->name[gap->before]) &&
-            !select_name(context->select, gpu->name[gap->after]))
-            continue;
-        put_gap(out->table, facts, gap, &causes[i]);
+        bool kept =
+            context->select->name_bits == NULL ||
+            (gap->before != TRACE_NONE && select_name(context->select, gpu->name[gap->before])) ||
+            (gap->after != TRACE_NONE && select_name(context->select, gpu->name[gap->after]));
+        if (kept)
+            put_gap(out->table, facts, gap, &causes[i]);
     }
     return 0;
 }
