@@ -1,0 +1,27 @@
+-- The oldest layout: no version table, no ENUM_ tables, no mangled names, no globalPid in some
+-- rows, device tables under their old names.
+CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE ThreadNames (nameId INTEGER NOT NULL, priority INTEGER, globalTid INTEGER);
+CREATE TABLE ProcessStreams (globalPid INTEGER NOT NULL, filenameId INTEGER NOT NULL, contentId INTEGER NOT NULL);
+CREATE TABLE TARGET_INFO_CUDA_GPU (vmId INTEGER NOT NULL, name TEXT, deviceId INTEGER NOT NULL, pid INTEGER);
+CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL,
+  globalTid INTEGER, correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER NOT NULL);
+CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL,
+  contextId INTEGER NOT NULL, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER,
+  demangledName INTEGER NOT NULL, shortName INTEGER NOT NULL);
+CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL,
+  contextId INTEGER NOT NULL, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER,
+  bytes INTEGER NOT NULL, copyKind INTEGER NOT NULL);
+INSERT INTO TARGET_INFO_CUDA_GPU VALUES (1, 'Model GPU 2020', 0, 100);
+INSERT INTO StringIds VALUES
+  (1, 'cudaLaunchKernel_v7000'),
+  (2, 'saxpy(float)'),
+  (3, 'saxpy'),
+  (4, 'cudaMemcpy_v3020');
+INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES
+  (1000, 5000, 0, (1 << 48) + (100 << 24) + 100, 1, 4, 0),
+  (6000, 7000, 0, (1 << 48) + (100 << 24) + 100, 2, 1, 0);
+INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (2000, 4500, 0, 1, 7, 1, (1 << 48) + (100 << 24), 1048576, 1);
+INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES
+  (8000, 9000, 0, 1, 7, 2, (1 << 48) + (100 << 24), 2, 3),
+  (9500, 9900, 0, 1, 7, 3, NULL, 2, 3);

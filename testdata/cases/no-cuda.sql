@@ -1,0 +1,15 @@
+-- A process that never touched CUDA: OS calls and one NVTX range only.
+CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE ThreadNames (nameId INTEGER NOT NULL, priority INTEGER, globalTid INTEGER);
+CREATE TABLE ProcessStreams (globalPid INTEGER NOT NULL, filenameId INTEGER NOT NULL, contentId INTEGER NOT NULL);
+CREATE TABLE META_DATA_EXPORT (name TEXT NOT NULL, value TEXT);
+INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_PRODUCT_NAME', 'hand-made'), ('EXPORT_SCHEMA_VERSION', '3.25.0');
+CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, rangeId INTEGER,
+  category INTEGER, color INTEGER, text TEXT, globalTid INTEGER, endGlobalTid INTEGER, textId INTEGER, domainId INTEGER);
+CREATE TABLE OSRT_API (start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL, globalTid INTEGER,
+  nameId INTEGER NOT NULL, returnValue INTEGER NOT NULL, nestingLevel INTEGER, callchainId INTEGER NOT NULL);
+INSERT INTO StringIds VALUES (1, 'read'), (2, 'poll');
+INSERT INTO OSRT_API VALUES
+  (100, 5100, 27, (1 << 48) + (7 << 24) + 7, 1, 0, 0, 0),
+  (6000, 9000, 27, (1 << 48) + (7 << 24) + 8, 2, 0, 0, 0);
+INSERT INTO NVTX_EVENTS VALUES (50, 9500, 59, NULL, NULL, NULL, 'whole run', (1 << 48) + (7 << 24) + 7, NULL, NULL, 0);

@@ -1,0 +1,3 @@
+-- Not a capture: some program's settings.
+CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT);
+INSERT INTO settings VALUES ('theme', 'dark');
