@@ -2,6 +2,7 @@
 #include "analysis/query/report_kit.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,32 @@ struct kit_text kit_api(const struct trace *trace, uint32_t name)
         text.len -= 6;
     }
     return text;
+}
+
+void kit_kernel_in_range(struct buf *out, const struct report_context *c, const uint32_t *innermost,
+                         uint32_t op)
+{
+    const struct trace *trace = c->trace;
+    const struct trace_events *gpu = &trace->events[TRACE_GPU];
+    uint32_t link = gpu->link[op];
+    struct kit_text kernel = kit_kernel(trace, gpu->name[op], c->args);
+    if (innermost != NULL && trace->names[gpu->name[op]].kind == TRACE_KERNEL &&
+        link != TRACE_NONE && innermost[link] != TRACE_NONE) {
+        const struct trace_name *range =
+            &trace->names[trace->events[TRACE_NVTX].name[innermost[link]]];
+        if (range->domain_len > 0) {
+            buf_add(out, range->domain, range->domain_len);
+            buf_addc(out, ':');
+        }
+        buf_add(out, range->full, range->full_len);
+        buf_addc(out, '/');
+    }
+    buf_add(out, kernel.text, kernel.len);
+}
+
+void kit_xyz(struct buf *out, const int64_t *xyz)
+{
+    buf_addf(out, "%4" PRId64 " %4" PRId64 " %4" PRId64, xyz[0], xyz[1], xyz[2]);
 }
 
 void kit_nvtx(struct buf *out, const struct trace *trace, uint32_t name)

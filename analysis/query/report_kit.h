@@ -32,6 +32,12 @@ struct kit_text kit_kernel(const struct trace *trace, uint32_t name,
                            const struct report_value *args);
 /* An API call without a _v and exactly four digits at its end, as nsys prints it. */
 struct kit_text kit_api(const struct trace *trace, uint32_t name);
+/* The same with the innermost NVTX range of its call before it, "range/kernel" or
+ * "domain:range/kernel". innermost: of nvtx_innermost, NULL = none wanted. op: GPU index. */
+void kit_kernel_in_range(struct buf *out, const struct report_context *c, const uint32_t *innermost,
+                         uint32_t op);
+/* "   1    1    1": three sizes as nsys prints them. */
+void kit_xyz(struct buf *out, const int64_t *xyz);
 /* Adds "domain:range", ":range" for the default domain. */
 void kit_nvtx(struct buf *out, const struct trace *trace, uint32_t name);
 

@@ -17,7 +17,10 @@
     X(REPORT_CUDA_GPU_SUM)                                                                         \
     X(REPORT_CUDA_API_GPU_SUM)                                                                     \
     X(REPORT_NVTX_PUSHPOP_SUM)                                                                     \
-    X(REPORT_NVTX_STARTEND_SUM)
+    X(REPORT_NVTX_STARTEND_SUM)                                                                    \
+    X(REPORT_CUDA_API_TRACE) /* reports_trace.c */                                                 \
+    X(REPORT_CUDA_GPU_TRACE)                                                                       \
+    X(REPORT_CUDA_GPU_KERN_GB_SUM)
 
 #define REPORT_RULE_ENTRIES(X)                                                                     \
     X(REPORT_RULE_CUDA_MEMCPY_ASYNC) /* rules_calls.c */                                           \

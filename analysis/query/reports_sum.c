@@ -13,6 +13,7 @@ struct sum_gpu {
     uint32_t *innermost; /* owned: with nvtx-name; NULL else */
     bool category;       /* the first text is CUDA_KERNEL or MEMORY_OPER */
     struct kit_sums sums;
+    struct buf label; /* scratch */
 };
 
 static struct kit_text sum_literal(const char *text)
@@ -33,36 +34,19 @@ static const char *sum_category(const struct trace *trace, uint32_t name)
     return trace->names[name].kind == TRACE_KERNEL ? "CUDA_KERNEL" : "MEMORY_OPER";
 }
 
-/* The group of an op in an NVTX range: "range/kernel", "domain:range/kernel". */
-static uint32_t sum_group_in_range(struct sum_gpu *sum, uint32_t name, uint32_t nvtx)
-{
-    const struct trace *trace = sum->c->trace;
-    const struct trace_name *range = &trace->names[trace->events[TRACE_NVTX].name[nvtx]];
-    struct kit_text kernel = kit_kernel(trace, name, sum->c->args);
-    struct buf label = {0};
-    uint32_t group;
-    if (range->domain_len > 0) {
-        buf_add(&label, range->domain, range->domain_len);
-        buf_addc(&label, ':');
-    }
-    buf_add(&label, range->full, range->full_len);
-    buf_addc(&label, '/');
-    buf_add(&label, kernel.text, kernel.len);
-    group = buf_failed(&label) ? INTERN_NONE
-                               : sum_group(sum, (struct kit_text){label.data, label.len},
-                                           sum_category(trace, name));
-    buf_free(&label);
-    return group;
-}
-
 static uint32_t sum_group_of(struct sum_gpu *sum, uint32_t i)
 {
     const struct trace *trace = sum->c->trace;
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
     uint32_t name = gpu->name[i];
     if (sum->innermost != NULL && gpu->link[i] != TRACE_NONE &&
-        trace->names[name].kind == TRACE_KERNEL && sum->innermost[gpu->link[i]] != TRACE_NONE) {
-        return sum_group_in_range(sum, name, sum->innermost[gpu->link[i]]);
+        sum->innermost[gpu->link[i]] != TRACE_NONE && trace->names[name].kind == TRACE_KERNEL) {
+        buf_reset(&sum->label);
+        kit_kernel_in_range(&sum->label, sum->c, sum->innermost, i);
+        return buf_failed(&sum->label)
+                   ? INTERN_NONE
+                   : sum_group(sum, (struct kit_text){sum->label.data, sum->label.len},
+                               sum_category(trace, name));
     }
     if (sum->by_name[name] == INTERN_NONE) {
         sum->by_name[name] =
@@ -92,6 +76,7 @@ static void sum_gpu_end(struct sum_gpu *sum)
 {
     free(sum->by_name);
     free(sum->innermost);
+    buf_free(&sum->label);
     kit_sums_free(&sum->sums);
 }
 
