@@ -131,6 +131,14 @@ struct cupti_state_data {
     const char *message;
 };
 
+/* CUpti_SubscriberParams (13.0). */
+struct cupti_subscriber {
+    size_t struct_size;
+    const char *name;
+    char *old_name; /* out: who holds the slot */
+    size_t old_name_bytes;
+};
+
 typedef void (*cupti_callback_fn)(void *user, int domain, uint32_t cbid, const void *data);
 typedef void (*cupti_request_fn)(uint8_t **buffer, size_t *size, size_t *max_records);
 typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffer, size_t size,
@@ -141,6 +149,8 @@ typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffe
     X(get_version, cuptiGetVersion, (uint32_t * version))                                          \
     X(get_timestamp, cuptiGetTimestamp, (uint64_t * now_ns))                                       \
     X(subscribe, cuptiSubscribe, (void **subscriber, cupti_callback_fn callback, void *user))      \
+    X(subscribe_named, cuptiSubscribe_v2,                                                          \
+      (void **subscriber, cupti_callback_fn callback, void *user, struct cupti_subscriber *named)) \
     X(unsubscribe, cuptiUnsubscribe, (void *subscriber))                                           \
     X(enable_callback, cuptiEnableCallback,                                                        \
       (uint32_t enable, void *subscriber, int domain, uint32_t cbid))                              \

@@ -41,12 +41,6 @@ const char *spool_loss_name(uint32_t reason)
     return reason < SPOOL_LOSS_COUNT ? loss_names[reason] : "unknown";
 }
 
-/* CUpti_ActivityKind: DEVICE 8, CONTEXT 9, NAME 11, DEVICE_ATTRIBUTE 28, STREAM 37. */
-bool spool_cupti_is_metadata(uint32_t kind)
-{
-    return kind == 8 || kind == 9 || kind == 11 || kind == 28 || kind == 37;
-}
-
 /* One segment found in the file. */
 struct place {
     uint64_t offset;
@@ -196,7 +190,8 @@ static int drop_copied(struct spool_reader *reader)
             (ssize_t)sizeof(head)) {
             return -1;
         }
-        copied = head.copied_seq > copied ? head.copied_seq : copied;
+        bool whole = head.published >= head.copied_end;
+        copied = whole && head.copied_seq > copied ? head.copied_seq : copied;
     }
     uint32_t kept = 0;
     for (uint32_t i = 0; i < reader->count; i++) {

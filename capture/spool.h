@@ -163,9 +163,9 @@ struct spool_segment {
     _Atomic uint64_t copied_seq; /* CUPTI: the last segment that was copied into this one; to be
                                     ignored if still there */
     _Atomic uint32_t state;      /* enum spool_segment_state */
-    uint32_t reserved0;
-    int64_t taken_mono_ns; /* when it was taken into use */
-    uint64_t reserved1;
+    _Atomic uint32_t copied_end; /* CUPTI: the copy is whole if this much is published */
+    int64_t taken_mono_ns;       /* when it was taken into use */
+    uint64_t offset;             /* of this head in the file */
 };
 
 /* META record: head, then fields as given, then text without a terminator; padded to 8 bytes. */
@@ -371,8 +371,11 @@ void spool_reader_progress(const struct spool_reader *reader, uint64_t *done_byt
 /* Closes; NULL is allowed. */
 void spool_reader_close(struct spool_reader *reader);
 
-/* True for kinds whose records describe rather than measure: DEVICE, CONTEXT, NAME, STREAM and the
- * like. */
-bool spool_cupti_is_metadata(uint32_t kind);
+/* True for kinds whose records describe rather than measure: DEVICE, CONTEXT, NAME,
+ * DEVICE_ATTRIBUTE, STREAM. */
+static inline bool spool_cupti_is_metadata(uint32_t kind)
+{
+    return kind == 8 || kind == 9 || kind == 11 || kind == 28 || kind == 37;
+}
 
 #endif
