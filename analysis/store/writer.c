@@ -187,17 +187,20 @@ static int bind_cell(sqlite3_stmt *stmt, int at, const struct store_cell *cell)
         return sqlite3_bind_double(stmt, at, cell->as.d);
     case STORE_CELL_TEXT:
         return sqlite3_bind_text(stmt, at, cell->as.s, (int)cell->len, SQLITE_STATIC);
+    case STORE_CELL_BLOB:
+        return sqlite3_bind_blob(stmt, at, cell->as.s, (int)cell->len, SQLITE_STATIC);
     case STORE_CELL_NULL:
         break;
     }
     return sqlite3_bind_null(stmt, at);
 }
 
-/* Whether the value that is bound is the wanted one. Text is bound each time: its bytes live only
- * for one call. A real is compared as a number of the same bits, which the union allows. */
+/* Whether the value that is bound is the wanted one. Text and blobs are bound each time: their
+ * bytes live only for one call. A real is compared as a number of the same bits, which the union
+ * allows. */
 static bool same_cell(const struct store_cell *a, const struct store_cell *b)
 {
-    if (a->type != b->type || a->type == STORE_CELL_TEXT) {
+    if (a->type != b->type || a->type == STORE_CELL_TEXT || a->type == STORE_CELL_BLOB) {
         return false;
     }
     return a->type == STORE_CELL_NULL || a->as.i == b->as.i;

@@ -51,13 +51,14 @@ enum store_cell_type {
     STORE_CELL_INT,
     STORE_CELL_REAL,
     STORE_CELL_TEXT,
+    STORE_CELL_BLOB,
 };
 
 /* One value of a row. A zeroed cell is NULL. Text is UTF-8, need not end in NUL, and is read during
  * store_writer_row only. */
 struct store_cell {
     enum store_cell_type type;
-    uint32_t len; /* of text, in bytes */
+    uint32_t len; /* of text or a blob, in bytes */
     union {
         int64_t i; /* unsigned 64-bit values are stored as the signed number of the same bits */
         double d;
@@ -78,6 +79,11 @@ static inline struct store_cell store_cell_real(double value)
 static inline struct store_cell store_cell_text(const char *text, size_t len)
 {
     return (struct store_cell){.type = STORE_CELL_TEXT, .len = (uint32_t)len, .as = {.s = text}};
+}
+
+static inline struct store_cell store_cell_blob(const void *bytes, size_t len)
+{
+    return (struct store_cell){.type = STORE_CELL_BLOB, .len = (uint32_t)len, .as = {.s = bytes}};
 }
 
 /* The id that PROCESSES, NVTX_EVENTS and others use: hardware 0, virtual machine 1, 24 bits of pid,

@@ -1,11 +1,6 @@
-/* Names: the spelling of nsys for kernels (pairs that nsys printed), and the names of CUDA calls
- * against the real library where it is at hand. */
-#include <dlfcn.h>
-#include <stdlib.h>
-#include <string.h>
+/* The spelling of kernel names, against pairs that nsys printed. */
 
 #include "analysis/tests/check.h"
-#include "capture/convert_cbid.h"
 #include "capture/convert_demangle.h"
 
 static void test_pairs(void **state)
@@ -52,46 +47,10 @@ static void test_pairs(void **state)
     buf_free(&brief);
 }
 
-static void test_calls(void **state)
-{
-    (void)state;
-    assert_string_equal(cbid_name(CBID_RUNTIME, 211), "cudaLaunchKernel_v7000");
-    assert_string_equal(cbid_name(CBID_DRIVER, 307), "cuLaunchKernel");
-    assert_null(cbid_name(CBID_RUNTIME, 0));
-    assert_null(cbid_name(CBID_DRIVER, UINT32_MAX));
-}
-
-static void test_calls_against_library(void **state)
-{
-    (void)state;
-    void *library = dlopen("libcupti.so.13", RTLD_NOW);
-    library = library ? library : dlopen("/usr/local/cuda/lib64/libcupti.so.13", RTLD_NOW);
-    library = library ? library : dlopen("/usr/local/cuda/lib/libcupti.so.13", RTLD_NOW);
-    if (!library) {
-        print_message("skipped: no libcupti.so.13 here\n");
-        skip();
-    }
-    int (*get_name)(int, uint32_t, const char **);
-    void *symbol = dlsym(library, "cuptiGetCallbackName");
-    assert_non_null(symbol);
-    memcpy(&get_name, &symbol, sizeof symbol);
-    for (uint32_t cbid = 1; cbid < 600; cbid++) {
-        for (int domain = 1; domain <= 2; domain++) {
-            const char *ours = cbid_name(domain == 1 ? CBID_DRIVER : CBID_RUNTIME, cbid);
-            const char *theirs = NULL;
-            if (ours && get_name(domain, cbid, &theirs) == 0) {
-                assert_string_equal(ours, theirs);
-            }
-        }
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_calls_against_library),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
