@@ -20,7 +20,13 @@
     X(REPORT_NVTX_STARTEND_SUM)                                                                    \
     X(REPORT_CUDA_API_TRACE) /* reports_trace.c */                                                 \
     X(REPORT_CUDA_GPU_TRACE)                                                                       \
-    X(REPORT_CUDA_GPU_KERN_GB_SUM)
+    X(REPORT_CUDA_GPU_KERN_GB_SUM)                                                                 \
+    X(REPORT_CUDA_KERN_EXEC_SUM) /* reports_exec.c */                                              \
+    X(REPORT_CUDA_KERN_EXEC_TRACE)                                                                 \
+    X(REPORT_NVTX_PUSHPOP_TRACE) /* reports_nvtx.c */                                              \
+    X(REPORT_NVTX_GPU_PROJ_SUM)                                                                    \
+    X(REPORT_NVTX_GPU_PROJ_TRACE)                                                                  \
+    X(REPORT_NVTX_KERN_SUM) /* report_nvtx_kern.c */
 
 #define REPORT_RULE_ENTRIES(X)                                                                     \
     X(REPORT_RULE_CUDA_MEMCPY_ASYNC) /* rules_calls.c */                                           \
