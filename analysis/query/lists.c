@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/query/slice.h"
 #include "analysis/query/stat.h"
 
 enum trace_table list_table_of(enum trace_kind kind)
 {
-    static const uint8_t TABLES[TRACE_KIND_COUNT] = {
+    static const uint8_t tables[TRACE_KIND_COUNT] = {
         [TRACE_KERNEL] = TRACE_GPU,
         [TRACE_MEMCPY] = TRACE_GPU,
         [TRACE_MEMSET] = TRACE_GPU,
@@ -28,7 +29,7 @@ enum trace_table list_table_of(enum trace_kind kind)
         [TRACE_OVERHEAD_PROFILER] = TRACE_OVERHEAD,
         [TRACE_OVERHEAD_CUDA] = TRACE_OVERHEAD,
     };
-    return (enum trace_table)TABLES[kind];
+    return (enum trace_table)tables[kind];
 }
 
 /* Bits (1 << table) of the tables that hold one of the kinds. */
@@ -49,37 +50,6 @@ static bool lane_is_in(const struct list_query *query, const struct trace_lane *
            (query->thread == TRACE_NONE || lane->thread == query->thread);
 }
 
-/* The events of a lane that may be in the window: [*from, *to) of its table. An event without
- * length at the begin of the window ends there, so it is found by its begin. */
-static void lane_slice(const struct list_query *query, const struct trace_lane *lane,
-                       uint32_t *from, uint32_t *to)
-{
-    const struct trace_events *events = &query->trace->events[lane->table];
-    uint32_t low = lane->first;
-    uint32_t high = lane->first + lane->count;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (events->begin_ns[mid] < query->end_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    *to = low;
-    low = lane->first;
-    high = *to;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (events->end_ns[mid] < query->begin_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    *from = low;
-    while (*from < *to && events->end_ns[*from] == query->begin_ns &&
-           events->begin_ns[*from] < query->begin_ns)
-        ++*from;
-}
-
 static inline void slot_add(struct list_row *slot, uint32_t i, int64_t length_ns, int64_t inside_ns)
 {
     if (slot->count++ == 0) {
@@ -96,13 +66,6 @@ static inline void slot_add(struct list_row *slot, uint32_t i, int64_t length_ns
     slot->inside_ns += inside_ns;
 }
 
-static int64_t inside_ns(const struct list_query *query, int64_t begin_ns, int64_t end_ns)
-{
-    int64_t low = begin_ns > query->begin_ns ? begin_ns : query->begin_ns;
-    int64_t high = end_ns < query->end_ns ? end_ns : query->end_ns;
-    return high > low ? high - low : 0;
-}
-
 /* Only the first and the last event of a lane can stick out of the window. */
 static void lane_add(const struct list_query *query, const struct trace_lane *lane,
                      struct list_row *slots)
@@ -110,16 +73,17 @@ static void lane_add(const struct list_query *query, const struct trace_lane *la
     const struct trace_events *events = &query->trace->events[lane->table];
     const struct terms *terms = query->terms;
     const enum trace_table table = (enum trace_table)lane->table;
-    uint32_t from = 0;
-    uint32_t to = 0;
-    lane_slice(query, lane, &from, &to);
-    for (uint32_t i = from; i < to; i++) {
+    struct slice slice = slice_of(query->trace, lane, query->begin_ns, query->end_ns);
+    for (uint32_t i = slice.from; i < slice.to; i++) {
         if (!terms_has(terms, table, i))
             continue;
         int64_t length_ns = events->end_ns[i] - events->begin_ns[i];
-        bool is_edge = i == from || i + 1 == to;
-        slot_add(&slots[events->name[i]], i, length_ns,
-                 is_edge ? inside_ns(query, events->begin_ns[i], events->end_ns[i]) : length_ns);
+        bool is_edge = i == slice.from || i + 1 == slice.to;
+        int64_t inside_ns = length_ns;
+        if (is_edge)
+            inside_ns = slice_inside(events->begin_ns[i], events->end_ns[i], query->begin_ns,
+                                     query->end_ns);
+        slot_add(&slots[events->name[i]], i, length_ns, inside_ns);
     }
 }
 
@@ -272,10 +236,8 @@ static void lane_collect(const struct list_query *query, const struct trace_lane
                          uint32_t name, struct instances *out)
 {
     const uint32_t *names = query->trace->events[lane->table].name;
-    uint32_t from = 0;
-    uint32_t to = 0;
-    lane_slice(query, lane, &from, &to);
-    for (uint32_t i = from; i < to; i++) {
+    struct slice slice = slice_of(query->trace, lane, query->begin_ns, query->end_ns);
+    for (uint32_t i = slice.from; i < slice.to; i++) {
         if (names[i] != name || !terms_has(query->terms, out->table, i))
             continue;
         if (out->index != NULL)

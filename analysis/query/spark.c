@@ -21,7 +21,7 @@ int spark_level(double value, double max)
 
 const char *spark_glyph(int level, bool ascii)
 {
-    static const char *const BLOCKS[SPARK_LEVELS + 1] = {
+    static const char *const blocks[SPARK_LEVELS + 1] = {
         " ",
         "\xe2\x96\x81",
         "\xe2\x96\x82",
@@ -32,13 +32,13 @@ const char *spark_glyph(int level, bool ascii)
         "\xe2\x96\x87",
         "\xe2\x96\x88",
     };
-    static const char *const SIGNS[SPARK_LEVELS + 1] = {
+    static const char *const signs[SPARK_LEVELS + 1] = {
         " ", ".", ":", "-", "=", "+", "*", "#", "@",
     };
     int safe = level < 0 ? 0 : level;
     if (safe > SPARK_LEVELS)
         safe = SPARK_LEVELS;
-    return ascii ? SIGNS[safe] : BLOCKS[safe];
+    return ascii ? signs[safe] : blocks[safe];
 }
 
 void spark_line(struct buf *out, const double *values, size_t count, double max, bool ascii)
@@ -53,7 +53,7 @@ void spark_line(struct buf *out, const double *values, size_t count, double max,
 void spark_bar(struct buf *out, double value, double max, int cols, bool ascii)
 {
     /* U+2589..U+258F: seven eighths down to one eighth, from the left. */
-    static const char *const PARTS[SPARK_LEVELS] = {
+    static const char *const parts[SPARK_LEVELS] = {
         "",
         "\xe2\x96\x8f",
         "\xe2\x96\x8e",
@@ -75,7 +75,7 @@ void spark_bar(struct buf *out, double value, double max, int cols, bool ascii)
     }
     for (long i = 0; i < eighths / SPARK_LEVELS; i++)
         buf_adds(out, spark_glyph(SPARK_LEVELS, false));
-    buf_adds(out, PARTS[eighths % SPARK_LEVELS]);
+    buf_adds(out, parts[eighths % SPARK_LEVELS]);
 }
 
 static int64_t bin_value(int64_t value)
