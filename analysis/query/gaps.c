@@ -22,7 +22,7 @@ struct gaps_search {
 
 static bool gaps_kept(const struct gaps_search *search, uint32_t op)
 {
-    return busy_has(search->busy->name_bits, search->trace->events[TRACE_GPU].name[op]);
+    return busy_keeps(search->busy, op);
 }
 
 /* A kept op of the device that ends at t; TRACE_NONE if none. Moves the cursors to t. */

@@ -84,6 +84,9 @@ static inline bool terms_has(const struct terms *terms, enum trace_table table, 
     return busy_has(terms->name_bits, terms->trace->events[table].name[i]);
 }
 
+/* Busy sums of the ops that the terms keep (NULL: all); the caller frees. NULL on failure. */
+struct busy *terms_busy(const struct trace *trace, const struct terms *terms, struct err *err);
+
 /* Events of a lane that are kept and overlap [begin, end). O(events in the window). */
 uint32_t terms_count(const struct terms *terms, const struct trace_lane *lane, int64_t begin_ns,
                      int64_t end_ns);
@@ -96,7 +99,7 @@ uint32_t terms_next(const struct terms *terms, const struct trace_lane *lane, ui
 struct terms_completion {
     size_t begin; /* the bytes [begin, end) of the text are what a candidate replaces */
     size_t end;
-    const char **list; /* in the arena: the texts to put there, best first, sanitised and quoted */
+    const char **list; /* owned: the texts to put there, best first, safe and quoted */
     size_t count;
     struct arena arena;
 };
@@ -104,7 +107,7 @@ enum {
     TERMS_CANDIDATES = 64
 };
 /* Candidates for the word at the cursor (an offset in bytes): keys, kinds, streams, threads, names
- * of what is in the trace. 0, or -1 for want of memory. O(names). */
+ * of what is in the trace. 0, or -1 for want of memory; free it in both cases. O(names). */
 int terms_complete(const struct trace *trace, const char *text, size_t len, size_t cursor,
                    struct terms_completion *out);
 void terms_completion_free(struct terms_completion *completion);

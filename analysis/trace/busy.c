@@ -25,6 +25,17 @@ struct busy_own {
     uint32_t device_count;
 };
 
+/* What is kept: bits by name, or by GPU index; NULL = all. */
+struct keep {
+    const uint64_t *bits;
+    const uint32_t *name; /* NULL: bits are by index */
+};
+
+static inline bool keep_has(const struct keep *keep, uint32_t i)
+{
+    return busy_has(keep->bits, keep->name != NULL ? keep->name[i] : i);
+}
+
 /* A lane in the merge. */
 struct merge_lane {
     int64_t begin_ns; /* of event at */
@@ -118,12 +129,12 @@ static bool union_add(struct busy_arrays *arrays, int64_t begin_ns, int64_t end_
 }
 
 /* Reads the first lane of the heap while its ops begin no later than those of the others. */
-static bool union_run(const struct trace_events *gpu, const uint64_t *bits, struct merge_lane *lane,
-                      int64_t limit_ns, struct busy_arrays *out)
+static bool union_run(const struct trace_events *gpu, const struct keep *keep,
+                      struct merge_lane *lane, int64_t limit_ns, struct busy_arrays *out)
 {
     while (lane->at < lane->end && gpu->begin_ns[lane->at] <= limit_ns) {
         uint32_t i = lane->at++;
-        if (busy_has(bits, gpu->name[i]) && !union_add(out, gpu->begin_ns[i], gpu->end_ns[i])) {
+        if (keep_has(keep, i) && !union_add(out, gpu->begin_ns[i], gpu->end_ns[i])) {
             return false;
         }
     }
@@ -134,7 +145,7 @@ static bool union_run(const struct trace_events *gpu, const uint64_t *bits, stru
 }
 
 static bool union_build(const struct trace *trace, const struct trace_device *device,
-                        const uint64_t *bits, struct busy_arrays *out)
+                        const struct keep *keep, struct busy_arrays *out)
 {
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
     struct merge_lane *heap = malloc(((size_t)device->lane_count + 1) * sizeof *heap);
@@ -152,7 +163,7 @@ static bool union_build(const struct trace *trace, const struct trace_device *de
     while (ok && count > 0) {
         int64_t limit = count > 1 ? heap[1].begin_ns : INT64_MAX;
         limit = count > 2 && heap[2].begin_ns < limit ? heap[2].begin_ns : limit;
-        ok = union_run(gpu, bits, &heap[0], limit, out);
+        ok = union_run(gpu, keep, &heap[0], limit, out);
         if (heap[0].at == heap[0].end) {
             heap[0] = heap[--count];
         }
@@ -165,7 +176,7 @@ static bool union_build(const struct trace *trace, const struct trace_device *de
 }
 
 /* Running sums of kept durations. Sums of damaged files may wrap; differences in a lane do not. */
-static int64_t *lane_sums(const struct trace *trace, const uint64_t *bits)
+static int64_t *lane_sums(const struct trace *trace, const struct keep *keep)
 {
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
     int64_t *sums = malloc(((size_t)gpu->count + 1) * sizeof *sums);
@@ -173,7 +184,7 @@ static int64_t *lane_sums(const struct trace *trace, const uint64_t *bits)
     uint32_t i;
     for (i = 0; sums != NULL && i < gpu->count; i++) {
         sums[i] = (int64_t)sum;
-        if (busy_has(bits, gpu->name[i])) {
+        if (keep_has(keep, i)) {
             sum += (uint64_t)(gpu->end_ns[i] - gpu->begin_ns[i]);
         }
     }
@@ -185,15 +196,16 @@ static int64_t *lane_sums(const struct trace *trace, const uint64_t *bits)
 
 int busy_build(struct trace *trace, struct trace_own *own, struct err *err)
 {
+    const struct keep all = {0};
     uint32_t d;
-    trace->gpu_busy_ns = lane_sums(trace, NULL);
+    trace->gpu_busy_ns = lane_sums(trace, &all);
     own->unions = calloc((size_t)trace->device_count + 1, sizeof *own->unions);
     if (trace->gpu_busy_ns == NULL || own->unions == NULL) {
         return err_nomem(err, "busy times");
     }
     for (d = 0; d < trace->device_count; d++) {
         struct trace_device *device = &trace->devices[d];
-        if (!union_build(trace, device, NULL, &own->unions[d])) {
+        if (!union_build(trace, device, &all, &own->unions[d])) {
             return err_nomem(err, "busy times");
         }
         device->busy_count = own->unions[d].count;
@@ -210,22 +222,24 @@ void busy_free_unions(struct trace_own *own, uint32_t device_count)
     own->unions = NULL;
 }
 
-static int busy_filtered(struct busy *busy, struct busy_own *own, const uint64_t *name_bits)
+static int busy_filtered(struct busy *busy, struct busy_own *own, const struct keep *keep)
 {
     const struct trace *trace = busy->trace;
-    size_t words = ((size_t)trace->name_count + 63) / 64;
+    size_t bits = keep->name != NULL ? trace->name_count : trace->events[TRACE_GPU].count;
+    size_t words = (bits + 63) / 64;
     uint32_t d;
     own->bits = malloc((words + 1) * sizeof *own->bits);
     own->unions = calloc((size_t)trace->device_count + 1, sizeof *own->unions);
-    own->sums = lane_sums(trace, name_bits);
+    own->sums = lane_sums(trace, keep);
     if (own->bits == NULL || own->unions == NULL || own->sums == NULL) {
         return -1;
     }
-    memcpy(own->bits, name_bits, words * sizeof *own->bits);
-    busy->name_bits = own->bits;
+    memcpy(own->bits, keep->bits, words * sizeof *own->bits);
+    busy->name_bits = keep->name != NULL ? own->bits : NULL;
+    busy->op_bits = keep->name != NULL ? NULL : own->bits;
     busy->lane_sum_ns = own->sums;
     for (d = 0; d < trace->device_count; d++) {
-        if (!union_build(trace, &trace->devices[d], name_bits, &own->unions[d])) {
+        if (!union_build(trace, &trace->devices[d], keep, &own->unions[d])) {
             return -1;
         }
         busy->devices[d] = (struct busy_union){own->unions[d].count, own->unions[d].begin_ns,
@@ -234,11 +248,23 @@ static int busy_filtered(struct busy *busy, struct busy_own *own, const uint64_t
     return 0;
 }
 
-struct busy *busy_new(const struct trace *trace, const uint64_t *name_bits, struct err *err)
+/* The sums of the trace serve where all is kept. */
+static void busy_whole(struct busy *busy)
+{
+    const struct trace *trace = busy->trace;
+    uint32_t d;
+    busy->lane_sum_ns = trace->gpu_busy_ns;
+    for (d = 0; d < trace->device_count; d++) {
+        const struct trace_device *device = &trace->devices[d];
+        busy->devices[d] = (struct busy_union){device->busy_count, device->busy_begin_ns,
+                                               device->busy_end_ns, device->busy_sum_ns};
+    }
+}
+
+static struct busy *busy_make(const struct trace *trace, const struct keep *keep, struct err *err)
 {
     struct busy *busy = calloc(1, sizeof *busy);
     struct busy_own *own = calloc(1, sizeof *own);
-    uint32_t d;
     if (busy == NULL || own == NULL) {
         free(busy);
         free(own);
@@ -248,20 +274,26 @@ struct busy *busy_new(const struct trace *trace, const uint64_t *name_bits, stru
     busy->own = own;
     own->device_count = trace->device_count;
     busy->devices = calloc((size_t)trace->device_count + 1, sizeof *busy->devices);
-    if (busy->devices == NULL || (name_bits != NULL && busy_filtered(busy, own, name_bits) != 0)) {
+    if (busy->devices == NULL || (keep->bits != NULL && busy_filtered(busy, own, keep) != 0)) {
         busy_free(busy);
         return err_null(err, "not enough memory for busy times");
     }
-    if (name_bits != NULL) {
-        return busy;
-    }
-    busy->lane_sum_ns = trace->gpu_busy_ns;
-    for (d = 0; d < trace->device_count; d++) {
-        const struct trace_device *device = &trace->devices[d];
-        busy->devices[d] = (struct busy_union){device->busy_count, device->busy_begin_ns,
-                                               device->busy_end_ns, device->busy_sum_ns};
+    if (keep->bits == NULL) {
+        busy_whole(busy);
     }
     return busy;
+}
+
+struct busy *busy_new(const struct trace *trace, const uint64_t *name_bits, struct err *err)
+{
+    const struct keep keep = {name_bits, trace->events[TRACE_GPU].name};
+    return busy_make(trace, &keep, err);
+}
+
+struct busy *busy_new_ops(const struct trace *trace, const uint64_t *op_bits, struct err *err)
+{
+    const struct keep keep = {op_bits, NULL};
+    return busy_make(trace, &keep, err);
 }
 
 void busy_free(struct busy *busy)

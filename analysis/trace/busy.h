@@ -1,6 +1,6 @@
 /*
- * busy: exact busy time of lanes and devices in any window, for all names or for those a filter
- * keeps.
+ * busy: exact busy time of lanes and devices in any window, for all ops or for those a filter keeps
+ * by name or one by one.
  *
  * Prefix sums: the busy time of a window is two binary searches, at any zoom. Without a filter the
  * sums of the trace serve; with one they are built anew in one linear pass over the GPU table.
@@ -26,12 +26,15 @@ struct busy {
     const int64_t *lane_sum_ns; /* GPU count + 1 running sums of kept durations, in table order */
     struct busy_union *devices; /* trace->device_count */
     const uint64_t *name_bits;  /* a copy of the filter; NULL = all names are kept */
+    const uint64_t *op_bits;    /* a copy of the filter by ops; NULL = all ops are kept */
     void *own;                  /* what busy_free needs */
 };
 
 /* name_bits: bit i (word i/64) set = name i is kept; NULL = all are. NULL on failure. O(GPU ops).
  */
 struct busy *busy_new(const struct trace *trace, const uint64_t *name_bits, struct err *err);
+/* op_bits: bit i set = GPU event i is kept; NULL = all are. NULL on failure. O(GPU ops). */
+struct busy *busy_new_ops(const struct trace *trace, const uint64_t *op_bits, struct err *err);
 void busy_free(struct busy *busy);
 
 /* Busy ns of a GPU lane in [begin, end). O(log n). */
@@ -39,6 +42,14 @@ int64_t busy_lane_ns(const struct busy *busy, const struct trace_lane *lane, int
                      int64_t end_ns);
 /* Busy ns of the union of a device in [begin, end). O(log n). */
 int64_t busy_device_ns(const struct busy *busy, uint32_t device, int64_t begin_ns, int64_t end_ns);
+
+/* Is GPU event i kept? */
+static inline bool busy_keeps(const struct busy *busy, uint32_t i)
+{
+    const uint64_t *bits = busy->op_bits != NULL ? busy->op_bits : busy->name_bits;
+    uint32_t at = busy->op_bits != NULL ? i : busy->trace->events[TRACE_GPU].name[i];
+    return bits == NULL || (bits[at / 64] >> (at % 64) & 1U) != 0;
+}
 
 /* Is name i in the set? name_bits NULL = every name is. */
 static inline bool busy_has(const uint64_t *name_bits, uint32_t name)
