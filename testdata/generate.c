@@ -15,33 +15,35 @@ struct generate_args {
 
 #define AT(member) offsetof(struct generate_args, member)
 
+/* clang-format off */
 static const struct opts_option OPTIONS[] = {
-    {0,                                               "demo", NULL, OPTS_FLAG, AT(gen.demo), .help = "The demo capture: a fixed story."},
-    {'s',                                           "seed", "N", OPTS_INT, AT(seed), .help = "Seed of all that varies (default 1)."},
-    {'e',                                   "events", "N", OPTS_INT, AT(gen.events), .max = INT64_C(1) << 32,
+    {0, "demo", NULL, OPTS_FLAG, AT(gen.demo), .help = "The demo capture: a fixed story."},
+    {'s', "seed", "N", OPTS_INT, AT(seed), .help = "Seed of all that varies (default 1)."},
+    {'e', "events", "N", OPTS_INT, AT(gen.events), .max = INT64_C(1) << 32,
      .help = "Play until there are so many rows."},
-    {'n',                                               "steps", "N", OPTS_INT, AT(gen.steps), .min = 1, .max = 1 << 30,
+    {'n', "steps", "N", OPTS_INT, AT(gen.steps), .min = 1, .max = 1 << 30,
      .help = "Iterations (default 16)."},
-    {'d',"devices", "N", OPTS_INT, AT(gen.devices), .min = 1, .max = GEN_DEVICES_MAX,
+    {'d', "devices", "N", OPTS_INT, AT(gen.devices), .min = 1, .max = GEN_DEVICES_MAX,
      .help = "Devices, one process each (default 1)."},
-    {'l',                                       "layers", "N", OPTS_INT, AT(gen.layers), .min = 1, .max = 999,
+    {'l', "layers", "N", OPTS_INT, AT(gen.layers), .min = 1, .max = 999,
      .help = "Layers of the model (default 6)."},
     {'p', "plants", "N", OPTS_INT, AT(gen.plants), .max = 100000,
      .help = "Gaps of each cause (default 1)."},
-    {'z',                                             "zones", "N", OPTS_INT, AT(gen.zones), .max = 100000,
+    {'z', "zones", "N", OPTS_INT, AT(gen.zones), .max = 100000,
      .help = "Launch-bound zones (default 1)."},
-    {'x',                                            "exposed", "N", OPTS_INT, AT(gen.exposed), .max = 100000,
+    {'x', "exposed", "N", OPTS_INT, AT(gen.exposed), .max = 100000,
      .help = "Copies that nothing hides (default 1)."},
-    {'j',                                 "jitter", "US", OPTS_INT, AT(gen.jitter_us), .max = 1000000,
+    {'j', "jitter", "US", OPTS_INT, AT(gen.jitter_us), .max = 1000000,
      .help = "Delay one op in ten by up to so many us (default 0)."},
-    {'g',    "graphs", "KIND", OPTS_CHOICE, AT(gen.graphs), "none|graph|node",
+    {'g', "graphs", "KIND", OPTS_CHOICE, AT(gen.graphs), "none|graph|node",
      .help = "The forward pass as a CUDA graph."},
-    {0,                                             "no-osrt", NULL, OPTS_FLAG, AT(gen.no_osrt), .help = "Leave out OS runtime calls."},
-    {0,                                            "no-api", NULL, OPTS_FLAG, AT(gen.no_api), .help = "Leave out API calls."},
-    {'f',                                  "force", NULL, OPTS_FLAG, AT(gen.overwrite), .help = "Replace OUT."},
-    {'k',                                 "key", "FILE", OPTS_TEXT, AT(key_path), .help = "Write the answer, JSON."},
+    {0, "no-osrt", NULL, OPTS_FLAG, AT(gen.no_osrt), .help = "Leave out OS runtime calls."},
+    {0, "no-api", NULL, OPTS_FLAG, AT(gen.no_api), .help = "Leave out API calls."},
+    {'f', "force", NULL, OPTS_FLAG, AT(gen.overwrite), .help = "Replace OUT."},
+    {'k', "key", "FILE", OPTS_TEXT, AT(key_path), .help = "Write the answer, JSON."},
     {.kind = OPTS_END                                              },
 };
+/* clang-format on */
 
 static const struct opts_spec SPEC = {
     .about = "Writes a capture of a model training loop with planted faults.",

@@ -7,11 +7,13 @@ struct help_args {
     bool mdoc;
 };
 
+/* clang-format off */
 static const struct opts_option OPTIONS[] = {
-    {0,                  "mdoc", .kind = OPTS_FLAG, .at = offsetof(struct help_args, mdoc),
+    {0, "mdoc", .kind = OPTS_FLAG, .at = offsetof(struct help_args, mdoc),
      .help = "Print the options of COMMAND as mdoc, as they stand in its manual page."},
     {.kind = OPTS_END},
 };
+/* clang-format on */
 
 static const struct opts_spec SPEC = {
     .about = "Prints the list of commands, or what COMMAND does and its options.",

@@ -12,11 +12,7 @@
 #include "viewer/output.h"
 
 static const struct command *const COMMANDS[] = {
-    &COMMAND_INFO,
-    &COMMAND_STATS,
-    &COMMAND_HELP,
-    &COMMAND_COMPLETION,
-    NULL,
+    &COMMAND_INFO, &COMMAND_STATS, &COMMAND_HELP, &COMMAND_COMPLETION, NULL,
 };
 
 const struct command *const *command_table(void)

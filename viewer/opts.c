@@ -316,6 +316,9 @@ static const struct opts_option *find_long(const struct parse *p, const char *na
 {
     const struct opts_option *found = strncmp(HELP.name, name, len) == 0 ? &HELP : NULL;
     const struct opts_option *other = NULL;
+    if (found != NULL && HELP.name[len] == '\0') {
+        return &HELP;
+    }
     for (const struct opts_option *o = spec_options(p->spec); o->kind != OPTS_END; o++) {
         if (o->kind == OPTS_GROUP || strncmp(o->name, name, len) != 0) {
             continue;
