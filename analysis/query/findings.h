@@ -5,12 +5,15 @@
 #ifndef CUTLINE_QUERY_FINDINGS_H
 #define CUTLINE_QUERY_FINDINGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/base/arena.h"
+#include "analysis/base/buf.h"
 #include "analysis/base/err.h"
 #include "analysis/query/facts.h"
+#include "analysis/query/table.h"
 
 struct finding {
     const char *rule;       /* "idle_gaps": the rule that shows more */
@@ -19,7 +22,10 @@ struct finding {
     const char *advice;     /* one line: what to try */
     const char *show;       /* the command that shows it, without the file name */
     int64_t recoverable_ns; /* at most this can be won; -1 where the capture cannot tell */
-    double value;           /* what --fail-on compares: percent or count, see the rule */
+    double value;           /* what --fail-on compares, more is worse: idle_gaps: percent of the
+                               span; hidden_transfers: percent of copy time that is exposed;
+                               low_utilisation: percent idle; graph_opaque: percent of busy time;
+                               launch_density: zones; small_copies: copies; NVIDIA's rules: rows */
     int64_t begin_ns;       /* where to look first: the worst place */
     int64_t end_ns;
     uint32_t device; /* index in devices, TRACE_NONE */
@@ -42,5 +48,19 @@ struct findings_options {
 int findings_make(const struct facts *facts, const struct findings_options *options,
                   struct findings *out, struct err *err);
 void findings_free(struct findings *findings);
+
+/* The findings as a table: one row each, for csv, tsv and json. NULL: no memory. */
+struct table *findings_table(const struct facts *facts, const struct findings *findings);
+/*
+ * The findings for people, at most 79 columns: what the devices did, then each finding with its
+ * evidence, advice and command. Findings below 0.1 % of the span are counted, not shown, unless
+ * all is set. file is the name for the commands, as one types it.
+ */
+void findings_text(const struct facts *facts, const struct findings *findings, const char *file,
+                   bool all, struct buf *out);
+/* The largest sum of the values of one rule over a device (or thread), and of its recoverable
+ * times; 0 where there is no finding. --fail-on compares them. */
+double findings_value(const struct findings *findings, const char *rule);
+int64_t findings_recoverable_ns(const struct findings *findings, const char *rule);
 
 #endif

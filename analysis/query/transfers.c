@@ -27,8 +27,7 @@ static bool is_copy(const struct trace_name *name)
     return name->kind == TRACE_MEMCPY || name->kind == TRACE_MIGRATION;
 }
 
-/* Between two memories, not within one device. */
-static bool crosses(const struct trace_name *name)
+bool transfers_crosses(const struct trace_name *name)
 {
     int kind = name->copy_kind;
     return is_copy(name) && ((kind >= 1 && kind <= COPY_KIND_DTOH) ||
@@ -62,7 +61,7 @@ int64_t transfers_exposed_ns(const struct trace *trace, uint32_t device, int64_t
 {
     int64_t ns = -1;
     struct busy *work = busy_of(trace, is_work, is_work);
-    struct busy *both = busy_of(trace, is_work, crosses);
+    struct busy *both = busy_of(trace, is_work, transfers_crosses);
     if (work != NULL && both != NULL)
         ns = busy_device_ns(both, device, begin_ns, end_ns) -
              busy_device_ns(work, device, begin_ns, end_ns);

@@ -7,6 +7,7 @@
 #ifndef CUTLINE_QUERY_TRANSFERS_H
 #define CUTLINE_QUERY_TRANSFERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,6 +45,8 @@ struct transfers {
 int transfers_find(const struct facts *facts, const struct transfers_options *options,
                    struct transfers *out, struct err *err);
 void transfers_free(struct transfers *transfers);
+/* Is this the name of a copy between two memories, not within one device? */
+bool transfers_crosses(const struct trace_name *name);
 /*
  * Time that a device does nothing but copy from or to another memory: the union of its copies
  * between host and device and between devices, without what kernels and graphs cover. -1: no
