@@ -12,7 +12,12 @@
 #include "viewer/output.h"
 
 static const struct command *const COMMANDS[] = {
-    &COMMAND_INFO, &COMMAND_STATS, &COMMAND_HELP, &COMMAND_COMPLETION, NULL,
+    &COMMAND_INFO,       /* read */
+    &COMMAND_STATS,      /* sums */
+    &COMMAND_ANALYZE,    /* causes */
+    &COMMAND_HELP,       /* texts */
+    &COMMAND_COMPLETION, /* shells */
+    NULL,
 };
 
 const struct command *const *command_table(void)

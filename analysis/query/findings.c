@@ -144,8 +144,8 @@ static void idle_finding(struct maker *maker, const struct gaps *sub, const stru
     const struct trace_device *device = &maker->trace->devices[sub->list[0].device];
     double share = percent(sub->all_ns, sub->span_ns);
     struct buf evidence = {0};
-    buf_addf(&evidence, "%zu gaps of 50 us and longer, %s in all, longest %s", sub->count,
-             timefmt_duration(sub->all_ns, time),
+    buf_addf(&evidence, "%zu gap%s of 50 us and longer, %s in all, longest %s", sub->count,
+             sub->count == 1 ? "" : "s", timefmt_duration(sub->all_ns, time),
              timefmt_duration(sub->list[0].end_ns - sub->list[0].begin_ns, longest));
     idle_most(maker, sub, causes, CAUSES_BY_EVIDENCE, &evidence);
     idle_most(maker, sub, causes, CAUSES_BY_NVTX, &evidence);
@@ -300,10 +300,10 @@ static void zones_finding(struct maker *maker, const struct density_series *seri
         .title = text_of(maker, "GPU %lld keeps up with thread %lld: too many small launches",
                          device, (long long)trace->threads[series->thread].tid),
         .evidence = text_of(maker,
-                            "%lld zones, %s in all: %lld launches, one in %s, ops of %s, device "
+                            "%lld zone%s, %s in all: %lld launches, one in %s, ops of %s, device "
                             "busy %.0f %%",
-                            (long long)sum->zones, timefmt_duration(sum->length_ns, length),
-                            (long long)sum->launches,
+                            (long long)sum->zones, sum->zones == 1 ? "" : "s",
+                            timefmt_duration(sum->length_ns, length), (long long)sum->launches,
                             timefmt_duration(sum->length_ns / sum->launches, every),
                             timefmt_duration(sum->op_ns / sum->launches, op),
                             percent(sum->busy_ns, sum->length_ns)),
