@@ -6,6 +6,7 @@
 
 enum {
     HELP_COLS = 79,
+    MDOC_COLS = 76,
     HELP_INDENT = 30, /* where the text of an option begins */
 };
 
@@ -105,10 +106,22 @@ void opts_help(const struct command *command, struct buf *out)
     }
 }
 
+/* Does a line of mdoc end at this blank: at the end of a sentence, or where the next word would not
+ * fit? begin: where the line began in out. */
+static bool mdoc_breaks(const struct buf *out, size_t begin, const char *text)
+{
+    if (*text == '\n') {
+        return true;
+    }
+    return *text == ' ' && ((text[-1] == '.' && isupper((unsigned char)text[1])) ||
+                            out->len - begin + strcspn(text + 1, " \n") > MDOC_COLS);
+}
+
 /* Adds text as mdoc: each sentence on its own line, what roff would take for its own escaped. */
 static void mdoc_text(struct buf *out, const char *text)
 {
     bool line_start = true;
+    size_t begin = out->len;
     for (; *text != '\0'; text++) {
         bool word_start = line_start || text[-1] == ' ' || text[-1] == '(';
         if (line_start && (*text == '.' || *text == '\'')) {
@@ -119,10 +132,10 @@ static void mdoc_text(struct buf *out, const char *text)
             buf_adds(out, "\\e");
         } else if (*text == '-' && (word_start || text[-1] == '-')) {
             buf_adds(out, "\\-");
-        } else if (*text == '\n' ||
-                   (*text == ' ' && text[-1] == '.' && isupper((unsigned char)text[1]))) {
+        } else if (mdoc_breaks(out, begin, text)) {
             buf_addc(out, '\n');
             line_start = true;
+            begin = out->len;
         } else {
             buf_addc(out, *text);
         }
