@@ -66,8 +66,14 @@ static void add_command_names(struct buf *out)
 /* "a|b|c" with blanks between. */
 static void add_split(struct buf *out, const char *choices)
 {
-    for (; *choices != '\0'; choices++) {
-        buf_addc(out, *choices == '|' ? ' ' : *choices);
+    while (*choices != '\0') {
+        size_t len = strcspn(choices, "|");
+        buf_add(out, choices, len);
+        choices += len;
+        if (*choices == '|') {
+            buf_addc(out, ' ');
+            choices++;
+        }
     }
 }
 

@@ -45,9 +45,9 @@ static void note_error(struct output *out)
     }
 }
 
-int output_write(void *arg, const char *data, size_t len)
+int output_write(void *output, const char *data, size_t len)
 {
-    struct output *out = arg;
+    struct output *out = output;
     if (out->error == 0) {
         errno = 0;
         if (fwrite(data, 1, len, out->file) != len) {

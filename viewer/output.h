@@ -41,7 +41,7 @@ struct output {
  */
 int output_open(struct output *out, const char *target, struct err *err);
 /* Returns 0 always, or 1 once nothing more can be written: fits struct table_sink. */
-int output_write(void *out, const char *data, size_t len);
+int output_write(void *output, const char *data, size_t len);
 int output_text(struct output *out, const char *text);
 int output_buf(struct output *out, const struct buf *buf);
 int output_printf(struct output *out, const char *fmt, ...) CUTLINE_PRINTF(2, 3);
