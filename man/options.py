@@ -13,6 +13,8 @@ import sys
 
 BEGIN = '.\\" options: made by ./dev docs\n'
 END = '.\\" options: end\n'
+KEYS_BEGIN = '.\\" keys: made by ./dev docs\n'
+KEYS_END = '.\\" keys: end\n'
 # Short commands that cutline.1 itself describes.
 IN_MAIN_PAGE = {"help", "completion"}
 
@@ -23,10 +25,10 @@ def command_names(program):
     return [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
 
 
-def updated(page, section):
+def updated(page, section, first=BEGIN, last=END):
     """The page with the section put in; None where it has no marker lines."""
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
+    before, begin, rest = page.partition(first)
+    _, end, after = rest.partition(last)
     if not begin or not end:
         return None
     return before + begin + section + end + after
@@ -47,6 +49,10 @@ def main():
                                  capture_output=True, text=True).stdout
         page = path.read_text()
         new = updated(page, section)
+        if new is not None and KEYS_BEGIN in page:
+            keys = subprocess.run([program, name, "--keys=mdoc"], check=True,
+                                  capture_output=True, text=True).stdout
+            new = updated(new, keys, KEYS_BEGIN, KEYS_END)
         if new is None:
             print(f"{path.name}: no marker lines for the options (see man/options.py)")
             bad += 1

@@ -12,12 +12,8 @@
 #include "viewer/output.h"
 
 static const struct command *const COMMANDS[] = {
-    &COMMAND_INFO,       /* read */
-    &COMMAND_STATS,      /* sums */
-    &COMMAND_ANALYZE,    /* causes */
-    &COMMAND_HELP,       /* texts */
-    &COMMAND_COMPLETION, /* shells */
-    NULL,
+    &COMMAND_INFO,       &COMMAND_STATS, &COMMAND_ANALYZE, &COMMAND_VIEW, &COMMAND_HELP,
+    &COMMAND_COMPLETION, NULL,
 };
 
 const struct command *const *command_table(void)

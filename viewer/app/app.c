@@ -1,0 +1,442 @@
+/* app: see app.h. Opening, layout, keys; the verbs are in view.c, select.c, find.c, lists.c. */
+#include "viewer/app/app.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "viewer/app/app_own.h"
+
+enum {
+    APP_COUNT_MAX = 100000,
+    APP_ROWS_ROOMY = 16, /* screens of so many rows have all parts */
+    APP_ROWS_SMALL = 10,
+    APP_ROWS_RULER = 5
+};
+
+static int app_hues(struct app *app)
+{
+    uint32_t i;
+    uint32_t count = app->trace->name_count;
+    app->hues = malloc((size_t)count + 1);
+    app->hue_rgbs = calloc((size_t)count + 1, sizeof *app->hue_rgbs);
+    if (app->hues == NULL || app->hue_rgbs == NULL) {
+        return -1;
+    }
+    for (i = 0; i < count; i++) {
+        app->hues[i] = hue_of_name(&app->trace->names[i], &app->hue_rgbs[i]);
+    }
+    return 0;
+}
+
+struct app *app_open(const struct trace *trace, const char *title, struct err *err)
+{
+    struct app *app = calloc(1, sizeof *app);
+    if (app == NULL) {
+        return err_null(err, "not enough memory for the timeline");
+    }
+    app->trace = trace;
+    app->title = title;
+    app->event.table = TRACE_TABLE_COUNT;
+    app->filter.stamp = 1;
+    keymap_defaults(&app->keymap);
+    app->busy = busy_new(trace, NULL, err);
+    if (app->busy == NULL || rows_make(&app->rows, trace, NULL, err) != 0) {
+        app_close(app);
+        return NULL;
+    }
+    if (app_hues(app) != 0) {
+        app_close(app);
+        return err_null(err, "not enough memory for the timeline");
+    }
+    app_resize(app, 80, 24);
+    return app;
+}
+
+void app_close(struct app *app)
+{
+    if (app == NULL) {
+        return;
+    }
+    rows_free(&app->rows);
+    facts_free(app->facts);
+    busy_free(app->busy);
+    busy_free(app->filter.busy);
+    app_terms_free(app->filter.terms);
+    free(app->search.bits);
+    free(app->hues);
+    free(app->hue_rgbs);
+    prompt_free(&app->prompt);
+    panel_free(&app->list);
+    detail_free(&app->detail);
+    free(app);
+}
+
+static int app_label_cols(int cols)
+{
+    static const struct {
+        int from;
+        int label;
+    } widths[] = {
+        {160, 26},
+        {100, 20},
+        {60,  17},
+        {36,  12},
+        {24,  8 },
+        {12,  5 }
+    };
+    size_t i;
+    for (i = 0; i < sizeof widths / sizeof widths[0]; i++) {
+        if (cols >= widths[i].from) {
+            return widths[i].label;
+        }
+    }
+    return 0;
+}
+
+/* Rows of the detail pane, with the rule above it. */
+static int app_detail_rows(const struct app *app, int rows)
+{
+    if (app->list.kind != PANEL_NONE || app->help_open) {
+        return 0;
+    }
+    if (app->detail_open && rows >= APP_ROWS_SMALL) {
+        return rows / 2;
+    }
+    return rows >= APP_ROWS_ROOMY ? 4 : rows >= APP_ROWS_SMALL ? 2 : 0;
+}
+
+void app_lay_out(struct app *app)
+{
+    struct app_layout *at = &app->layout;
+    int list = 0;
+    int detail = app_detail_rows(app, at->rows);
+    int left = at->rows - 2;
+    at->label_cols = app_label_cols(at->cols);
+    at->time_cols = at->cols - at->label_cols;
+    at->ruler_row = at->rows >= APP_ROWS_RULER ? 1 : -1;
+    at->body_row = at->ruler_row >= 0 ? 2 : 1;
+    at->status_row = at->rows - 1;
+    left -= at->ruler_row >= 0 ? 1 : 0;
+    if (app->help_open) {
+        list = left;
+    } else if (app->list.kind != PANEL_NONE) {
+        list = at->rows >= APP_ROWS_ROOMY ? left / 2 + 1 : left - 1;
+    }
+    list = list < 0 ? 0 : list;
+    detail = detail < left ? detail : 0;
+    at->body_rows = left - list - detail < 0 ? 0 : left - list - detail;
+    at->list_rows = list;
+    at->list_row = list > 0 ? at->body_row + at->body_rows : -1;
+    at->detail_rows = detail;
+    at->detail_row = detail > 0 ? at->body_row + at->body_rows : -1;
+}
+
+void app_resize(struct app *app, int cols, int rows)
+{
+    struct window *window = &app->window;
+    bool first = app->layout.cols == 0;
+    app->layout.cols = cols < 1 ? 1 : cols;
+    app->layout.rows = rows < 1 ? 1 : rows;
+    app_lay_out(app);
+    if (first) {
+        window->cols = app->layout.time_cols;
+        window->ns_per_col = 1;
+        verb_fit_gpu(app, 0);
+        app->back_count = 0;
+        app->cursor_col = window->cols / 2;
+    } else if (window->cols != app->layout.time_cols) {
+        int old = window->cols;
+        *window = window_fit(window->begin_ns, window_end(window), app->layout.time_cols);
+        app->cursor_col = (int)((int64_t)app->cursor_col * window->cols / old);
+    }
+    app->redraw = true;
+}
+
+static void app_prompt_key(struct app *app, uint32_t code)
+{
+    enum action_id action = keymap_find(&app->keymap, ACTION_PROMPT, code);
+    if (action != ACTION_COUNT) {
+        app_run(app, action, 0);
+    } else if (code >= 32 && code < KEYS_SPECIAL && code != 127) {
+        prompt_insert(&app->prompt, code);
+        app_prompt_changed(app);
+    }
+}
+
+static enum action_id app_find_action(const struct app *app, uint32_t code)
+{
+    enum action_id action = ACTION_COUNT;
+    if (app->help_open) {
+        return keymap_find(&app->keymap, ACTION_HELP, code);
+    }
+    if (app->list.kind != PANEL_NONE) {
+        action = keymap_find(&app->keymap, ACTION_LIST, code);
+    }
+    return action != ACTION_COUNT ? action : keymap_find(&app->keymap, ACTION_VIEW, code);
+}
+
+static bool app_digit(struct app *app, uint32_t code)
+{
+    if (code < '0' || code > '9' || (code == '0' && app->count == 0) || app->help_open) {
+        return false;
+    }
+    app->count = app->count * 10 + (int)(code - '0');
+    app->count = app->count > APP_COUNT_MAX ? APP_COUNT_MAX : app->count;
+    return true;
+}
+
+void app_key(struct app *app, const struct key *key)
+{
+    enum action_id action;
+    int count;
+    if (key->code == KEYS_RESIZE) {
+        app_resize(app, key->x, key->y);
+        return;
+    }
+    app->message[0] = '\0';
+    app->message_is_error = false;
+    if (key->code >= KEYS_CLICK && key->code <= KEYS_WHEEL_DOWN) {
+        app_mouse(app, key);
+        return;
+    }
+    if (app->prompt.kind != PROMPT_NONE) {
+        app_prompt_key(app, key->code);
+        return;
+    }
+    if (app_digit(app, key->code)) {
+        return;
+    }
+    count = app->count;
+    app->count = 0;
+    action = app_find_action(app, key->code);
+    if (action != ACTION_COUNT) {
+        app_run(app, action, count);
+    } else {
+        char name[KEYS_NAME_BYTES];
+        char help[KEYS_NAME_BYTES];
+        app_say(app, "%s does nothing here; %s shows the keys", keys_name(key->code, name),
+                keys_name(keymap_key(&app->keymap, ACTION_help), help));
+    }
+}
+
+void app_run(struct app *app, enum action_id action, int count)
+{
+    bool moves = action <= ACTION_zoom_out;
+    if (moves && !app->moving) {
+        app_remember(app);
+    }
+    app->moving = moves;
+    ACTION_TABLE[action].verb(app, count);
+    app_lay_out(app);
+}
+
+int app_play(struct app *app, const char *script, size_t len, struct err *err)
+{
+    const char *at = script;
+    const char *end = script + len;
+    int line = 1;
+    bool begin = true;
+    while (at < end) {
+        struct key key;
+        if (begin && *at == '#') {
+            at = memchr(at, '\n', (size_t)(end - at));
+            at = at == NULL ? end : at;
+            continue;
+        }
+        begin = *at == '\n';
+        line += begin ? 1 : 0;
+        if (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t') {
+            at++;
+            continue;
+        }
+        if (keys_parse(&at, end, &key, err) != 0) {
+            return err_prefix(err, "line %d", line);
+        }
+        app_key(app, &key);
+        app_settle(app);
+    }
+    return 0;
+}
+
+bool app_has_event(const struct app *app)
+{
+    return app->event.table < TRACE_TABLE_COUNT;
+}
+
+bool app_has_gap(const struct app *app)
+{
+    return app->gap_end_ns > app->gap_begin_ns;
+}
+
+int64_t app_event_begin(const struct app *app, struct app_event event)
+{
+    return app->trace->events[event.table].begin_ns[event.index];
+}
+
+int64_t app_event_end(const struct app *app, struct app_event event)
+{
+    return app->trace->events[event.table].end_ns[event.index];
+}
+
+const struct trace_name *app_event_name(const struct app *app, struct app_event event)
+{
+    return &app->trace->names[app->trace->events[event.table].name[event.index]];
+}
+
+void app_say(struct app *app, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(app->message, sizeof app->message, fmt, args);
+    va_end(args);
+    app->message_is_error = false;
+}
+
+void app_fail(struct app *app, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(app->message, sizeof app->message, fmt, args);
+    va_end(args);
+    app->message_is_error = true;
+}
+
+const struct facts *app_facts(struct app *app)
+{
+    struct err err = {0};
+    if (app->facts == NULL) {
+        app->facts = facts_new(app->trace, &err);
+    }
+    return app->facts;
+}
+
+const struct busy *app_busy(const struct app *app)
+{
+    return app->filter.busy != NULL ? app->filter.busy : app->busy;
+}
+
+uint32_t app_device(const struct app *app)
+{
+    if (app_has_gap(app)) {
+        return app->gap_device;
+    }
+    if (app->rows.count > 0 && app->rows.list[app->row].device != TRACE_NONE) {
+        return app->rows.list[app->row].device;
+    }
+    return app->trace->device_count > 0 ? 0 : TRACE_NONE;
+}
+
+/* The idle time and the number of gaps of a device in the window: O(log n). */
+static void app_figure(struct app *app, uint32_t device)
+{
+    const struct busy *busy = app_busy(app);
+    const struct busy_union *work = &busy->devices[device];
+    struct app_figures *out = &app->figures;
+    int64_t begin_ns = app->window.begin_ns;
+    int64_t end_ns = window_end(&app->window);
+    uint32_t first;
+    uint32_t last;
+    out->busy_ns[device] = 0;
+    out->span_ns[device] = 0;
+    out->gap_ns[device] = 0;
+    out->gap_count[device] = 0;
+    if (work->count == 0) {
+        return;
+    }
+    if (begin_ns < work->begin_ns[0]) {
+        begin_ns = work->begin_ns[0];
+    }
+    if (end_ns > work->end_ns[work->count - 1]) {
+        end_ns = work->end_ns[work->count - 1];
+    }
+    if (begin_ns >= end_ns) {
+        return;
+    }
+    out->span_ns[device] = end_ns - begin_ns;
+    out->busy_ns[device] = busy_device_ns(busy, device, begin_ns, end_ns);
+    out->gap_ns[device] = out->span_ns[device] - out->busy_ns[device];
+    first = app_union_lower(work, begin_ns);
+    last = app_union_upper(work, end_ns);
+    if (first >= last) {
+        out->gap_count[device] = 1;
+        return;
+    }
+    out->gap_count[device] = last - first - 1 + (work->begin_ns[first] > begin_ns ? 1 : 0) +
+                             (work->end_ns[last - 1] < end_ns ? 1 : 0);
+}
+
+uint32_t app_union_lower(const struct busy_union *work, int64_t t_ns)
+{
+    uint32_t low = 0;
+    uint32_t high = work->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (work->end_ns[middle] <= t_ns) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+uint32_t app_union_upper(const struct busy_union *work, int64_t t_ns)
+{
+    uint32_t low = 0;
+    uint32_t high = work->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (work->begin_ns[middle] < t_ns) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static void app_settle_rows(struct app *app)
+{
+    struct rows_filter filter = {app->filter.terms, app->filter.busy, app->filter.stamp};
+    uint32_t i;
+    app_scroll(app);
+    for (i = 0; i < app->rows.pinned_count; i++) {
+        rows_settle(&app->rows, app->rows.shown[i], &filter);
+    }
+    for (i = 0; i < (uint32_t)app->layout.body_rows; i++) {
+        if (app->first_shown + i < app->rows.shown_count) {
+            rows_settle(&app->rows, app->rows.shown[app->first_shown + i], &filter);
+        }
+    }
+}
+
+void app_settle(struct app *app)
+{
+    uint32_t device;
+    app_lay_out(app);
+    if (app->window.cols != app->layout.time_cols) {
+        app_resize(app, app->layout.cols, app->layout.rows);
+    }
+    app_settle_rows(app);
+    app->figures.device_count =
+        app->trace->device_count < APP_DEVICES_SHOWN ? app->trace->device_count : APP_DEVICES_SHOWN;
+    for (device = 0; device < app->figures.device_count; device++) {
+        app_figure(app, device);
+    }
+    if (app->list.kind != PANEL_NONE) {
+        bool fresh = app->listed_kind == app->list.kind && app->listed_stamp == app->filter.stamp &&
+                     app->listed_window.begin_ns == app->window.begin_ns &&
+                     app->listed_window.ns_per_col == app->window.ns_per_col &&
+                     app->listed_window.cols == app->window.cols;
+        if (!fresh) {
+            panel_make(app);
+            app->listed_kind = app->list.kind;
+            app->listed_stamp = app->filter.stamp;
+            app->listed_window = app->window;
+        }
+        panel_scroll(&app->list, app->layout.list_rows - 2);
+    }
+    detail_make(app);
+}

@@ -1,0 +1,181 @@
+/*
+ * app: the state of the timeline and what keys do to it. Pure: no terminal, nothing printed.
+ *
+ *     app_open -> app_resize -> (app_key... -> app_settle -> frame_paint)... -> app_close
+ *
+ * Verbs (actions.h) change the state; app_settle brings everything derived up to date (sums of the
+ * rows in sight, the open list, the texts of the detail pane, the figures of the header), so that
+ * painting only reads.
+ */
+#ifndef CUTLINE_APP_APP_H
+#define CUTLINE_APP_APP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/base/err.h"
+#include "analysis/query/facts.h"
+#include "analysis/query/filter.h"
+#include "analysis/query/terms.h"
+#include "analysis/trace/busy.h"
+#include "analysis/trace/trace.h"
+#include "viewer/app/actions.h"
+#include "viewer/app/detail.h"
+#include "viewer/app/hue.h"
+#include "viewer/app/keys.h"
+#include "viewer/app/panel.h"
+#include "viewer/app/prompt.h"
+#include "viewer/app/rows.h"
+#include "viewer/app/window.h"
+
+/* An event: (table, index); table TRACE_TABLE_COUNT = none. */
+struct app_event {
+    uint32_t table;
+    uint32_t index;
+};
+
+/* What is seen: goes into the back/forward history. */
+struct app_view {
+    struct window window;
+    uint32_t row; /* the current row, an index in rows.list */
+    struct app_event event;
+};
+
+enum {
+    APP_HISTORY = 64,
+    APP_DEVICES_SHOWN = 8,
+    APP_MESSAGE_BYTES = 256
+};
+
+struct app_filter {
+    char pattern[PROMPT_BYTES]; /* the last good one, "" = none */
+    struct terms *terms;        /* owned; NULL = all */
+    struct busy *busy;          /* owned; NULL = unfiltered */
+    uint32_t matched;           /* names that match, of so many */
+    uint32_t of;
+    uint64_t stamp; /* counts up with every change */
+};
+
+struct app_search {
+    char pattern[PROMPT_BYTES];
+    uint64_t *bits; /* owned */
+};
+
+/* Figures of the header for the window. */
+struct app_figures {
+    uint32_t device_count; /* at most APP_DEVICES_SHOWN */
+    int64_t busy_ns[APP_DEVICES_SHOWN];
+    int64_t span_ns[APP_DEVICES_SHOWN]; /* the window within the device's first .. last op */
+    int64_t gap_ns[APP_DEVICES_SHOWN];
+    uint32_t gap_count[APP_DEVICES_SHOWN];
+};
+
+/* Where things are on the screen: app and paint must agree. Rows count from 0 at the top. */
+struct app_layout {
+    int cols;
+    int rows;
+    int label_cols; /* width of the row labels */
+    int time_cols;  /* width of the timeline: the window's */
+    int ruler_row;  /* -1 = none */
+    int body_row;   /* the first row of the timeline */
+    int body_rows;
+    int list_row;    /* title of the list or help, -1 = closed */
+    int list_rows;   /* with title and heads */
+    int detail_row;  /* the rule above the detail, -1 = none */
+    int detail_rows; /* with the rule */
+    int status_row;
+};
+
+struct app {
+    const struct trace *trace;
+    const char *title; /* the file name in the header */
+    struct rows rows;
+    struct facts *facts; /* owned; NULL until first needed */
+    struct busy *busy;   /* owned: all ops */
+    uint8_t *hues;       /* owned: by name */
+    uint16_t *hue_rgbs;  /* owned: by name, for HUE_RGB */
+    struct keymap keymap;
+    struct app_layout layout;
+    struct window window;
+    int cursor_col;       /* the time cursor: where zooming keeps still */
+    uint32_t row;         /* the current row: an index in rows.list */
+    uint32_t first_shown; /* scrolling: the first unpinned place in rows.shown on the screen */
+    struct app_event event;
+    int64_t gap_begin_ns; /* the selected gap; begin = end: none */
+    int64_t gap_end_ns;
+    uint32_t gap_device;
+    struct app_filter filter;
+    struct app_search search;
+    struct prompt prompt;
+    struct panel list;
+    struct detail detail;
+    bool detail_open; /* all columns instead of two lines */
+    bool help_open;
+    int help_first;
+    struct app_view back[APP_HISTORY];
+    int back_count;
+    struct app_view forward[APP_HISTORY];
+    int forward_count;
+    bool moving; /* the last action was a pan or zoom: it shares its history entry */
+    int count;   /* digits typed so far */
+    char message[APP_MESSAGE_BYTES]; /* shown on the status line until the next key */
+    bool message_is_error;
+    bool quit;
+    bool redraw; /* the whole screen must be sent again */
+    struct app_figures figures;
+    struct window listed_window; /* what the list was made for */
+    uint64_t listed_stamp;
+    enum panel_kind listed_kind;
+};
+
+/* The trace must outlive the app. NULL on failure. */
+struct app *app_open(const struct trace *trace, const char *title, struct err *err);
+void app_close(struct app *app);
+void app_resize(struct app *app, int cols, int rows);
+/* Applies one key or mouse event. */
+void app_key(struct app *app, const struct key *key);
+void app_settle(struct app *app);
+/* Plays keys in the notation of keys.h; blanks and line ends are skipped, `#` at the begin of a
+ * line makes it a comment. 0, or -1 at the first unknown key (err says where). */
+int app_play(struct app *app, const char *script, size_t len, struct err *err);
+
+/* The event that is selected, or NULL-like: table == TRACE_TABLE_COUNT. */
+bool app_has_event(const struct app *app);
+bool app_has_gap(const struct app *app);
+int64_t app_event_begin(const struct app *app, struct app_event event);
+int64_t app_event_end(const struct app *app, struct app_event event);
+const struct trace_name *app_event_name(const struct app *app, struct app_event event);
+
+/* For verbs. */
+void app_say(struct app *app, const char *fmt, ...) CUTLINE_PRINTF(2, 3);
+void app_fail(struct app *app, const char *fmt, ...) CUTLINE_PRINTF(2, 3);
+/* Puts the present view into the history. */
+void app_remember(struct app *app);
+/* Sets the window, kept within the capture. */
+void app_look(struct app *app, struct window window);
+/* Shows [begin, end) filling `share` percent of the screen. */
+void app_look_at(struct app *app, int64_t begin_ns, int64_t end_ns, int share);
+/* Selects an event, shows its row and moves the window if it is out of sight. */
+void app_select(struct app *app, struct app_event event);
+void app_select_gap(struct app *app, uint32_t device, int64_t begin_ns, int64_t end_ns);
+void app_unselect(struct app *app);
+/* Makes the row the current one and scrolls to it. */
+void app_set_row(struct app *app, uint32_t row);
+/* The device that figures and gap keys are about: that of the current row, else the first;
+ * TRACE_NONE where there is none. */
+uint32_t app_device(const struct app *app);
+/* Facts, made when first needed; NULL without memory. */
+const struct facts *app_facts(struct app *app);
+/* The busy time that counts: under the filter, if there is one. */
+const struct busy *app_busy(const struct app *app);
+/* Sets the filter; 0, or -1 for a bad pattern (err; the old filter stays). "" clears. */
+int app_set_filter(struct app *app, const char *pattern, struct err *err);
+int app_set_search(struct app *app, const char *pattern, struct err *err);
+/* "12.5s", "+3ms", "-1s": moves the window. 0 or -1. */
+int app_goto(struct app *app, const char *text, struct err *err);
+/* Runs an action. */
+void app_run(struct app *app, enum action_id action, int count);
+/* One line of the palette: NAME [ARGUMENT]. 0 or -1. */
+int app_command(struct app *app, const char *line, struct err *err);
+
+#endif

@@ -1,0 +1,22 @@
+/* app_own: what the files of the app share; nobody outside of viewer/app includes it. */
+#ifndef CUTLINE_APP_OWN_H
+#define CUTLINE_APP_OWN_H
+
+#include "viewer/app/app.h"
+
+/* Works out the places of the parts of the screen. */
+void app_lay_out(struct app *app);
+/* Scrolls so that the current row is on the screen. */
+void app_scroll(struct app *app);
+/* The text of the prompt changed: live filter, message of a bad pattern. */
+void app_prompt_changed(struct app *app);
+void app_terms_free(struct terms *terms);
+void app_mouse(struct app *app, const struct key *key);
+/* The first interval that ends after t; count if none. */
+uint32_t app_union_lower(const struct busy_union *work, int64_t t_ns);
+/* The first interval that begins at or after t; count if none. */
+uint32_t app_union_upper(const struct busy_union *work, int64_t t_ns);
+/* Selects the event of the row that lies nearest to t (prefers the one that holds t). */
+void app_select_near(struct app *app, uint32_t row, int64_t t_ns);
+
+#endif

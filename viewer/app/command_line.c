@@ -1,0 +1,90 @@
+/*
+ * command_line: the palette: any action by its name, with an argument where one makes sense, and
+ * completion of names.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "viewer/app/app_own.h"
+
+/* Actions that take text instead of asking for it. */
+struct command_text {
+    enum action_id action;
+    int (*run)(struct app *app, const char *text, struct err *err);
+};
+
+static int command_search(struct app *app, const char *text, struct err *err)
+{
+    if (app_set_search(app, text, err) != 0) {
+        return -1;
+    }
+    verb_search_next(app, 1);
+    return 0;
+}
+
+static const struct command_text COMMAND_TEXTS[] = {
+    {ACTION_goto_time, app_goto      },
+    {ACTION_filter,    app_set_filter},
+    {ACTION_search,    command_search},
+};
+
+int app_command(struct app *app, const char *line, struct err *err)
+{
+    size_t name_len;
+    const char *text;
+    enum action_id action;
+    char *end = NULL;
+    long count;
+    size_t i;
+    line += strspn(line, " ");
+    name_len = strcspn(line, " ");
+    text = line + name_len + strspn(line + name_len, " ");
+    if (name_len == 0) {
+        return 0;
+    }
+    action = action_by_name(line, name_len);
+    if (action == ACTION_COUNT || ACTION_TABLE[action].context == ACTION_PROMPT) {
+        return err_set(err, "no action '%.*s': Tab completes names, %s lists them",
+                       (int)(name_len < 60 ? name_len : 60), line, "?");
+    }
+    for (i = 0; text[0] != '\0' && i < sizeof COMMAND_TEXTS / sizeof COMMAND_TEXTS[0]; i++) {
+        if (COMMAND_TEXTS[i].action == action) {
+            return COMMAND_TEXTS[i].run(app, text, err);
+        }
+    }
+    count = strtol(text, &end, 10);
+    if (*end != '\0' || count < 0 || count > 100000) {
+        return err_set(err, "%s takes a number at most, not '%.40s'", ACTION_TABLE[action].name,
+                       text);
+    }
+    app_run(app, action, (int)count);
+    return 0;
+}
+
+/* Does the action take part in completion, and does its name begin so? */
+static bool command_fits(int action, const char *text, size_t len)
+{
+    const struct action *one = &ACTION_TABLE[action];
+    return one->context != ACTION_PROMPT && strncmp(one->name, text, len) == 0;
+}
+
+void verb_prompt_complete(struct app *app, int count)
+{
+    struct prompt *prompt = &app->prompt;
+    int at = prompt->complete_at;
+    size_t from = at < 0 ? prompt->len : prompt->complete_from;
+    int tries;
+    (void)count;
+    if (prompt->kind != PROMPT_COMMAND) {
+        return;
+    }
+    for (tries = 0; tries < ACTION_COUNT; tries++) {
+        at = (at + 1) % ACTION_COUNT;
+        if (command_fits(at, prompt->text, from)) {
+            prompt_set(prompt, ACTION_TABLE[at].name);
+            prompt->complete_from = from;
+            prompt->complete_at = at;
+            return;
+        }
+    }
+}

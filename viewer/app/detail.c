@@ -1,0 +1,363 @@
+/*
+ * detail: see detail.h. What the model does not hold is fetched from the file by row id, one row at
+ * a time, when a person asks for it.
+ */
+#include "viewer/app/detail.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/base/timefmt.h"
+#include "analysis/query/causes.h"
+#include "analysis/query/nvtx_path.h"
+#include "analysis/store/store.h"
+#include "analysis/store/writer_tables.h"
+#include "viewer/app/app_own.h"
+
+/* The columns of a table of the file. */
+struct detail_table {
+    const char *name;
+    const char *const *columns;
+    int count;
+};
+
+#define DETAIL_COLUMN(table, id, name, type) name,
+#define DETAIL_COLUMNS(table, list)                                                                \
+    static const char *const DETAIL_##table[] = {list(DETAIL_COLUMN)}
+/* clang-format off */
+DETAIL_COLUMNS(KERNEL, STORE_KERNEL_COLUMNS);
+DETAIL_COLUMNS(MEMCPY, STORE_MEMCPY_COLUMNS);
+DETAIL_COLUMNS(MEMSET, STORE_MEMSET_COLUMNS);
+DETAIL_COLUMNS(GRAPH, STORE_GRAPH_TRACE_COLUMNS);
+DETAIL_COLUMNS(RUNTIME, STORE_RUNTIME_COLUMNS);
+DETAIL_COLUMNS(NVTX, STORE_NVTX_COLUMNS);
+DETAIL_COLUMNS(OSRT, STORE_OSRT_COLUMNS);
+DETAIL_COLUMNS(OVERHEAD, STORE_OVERHEAD_COLUMNS);
+DETAIL_COLUMNS(PROFILER, STORE_PROFILER_OVERHEAD_COLUMNS);
+/* clang-format on */
+
+#define DETAIL_TABLE(text, list)                                                                   \
+    {                                                                                              \
+        text, list, (int)(sizeof(list) / sizeof((list)[0]))                                        \
+    }
+static const struct detail_table DETAIL_TABLES[] = {
+    DETAIL_TABLE("CUPTI_ACTIVITY_KIND_KERNEL", DETAIL_KERNEL),
+    DETAIL_TABLE("CUPTI_ACTIVITY_KIND_MEMCPY", DETAIL_MEMCPY),
+    DETAIL_TABLE("CUPTI_ACTIVITY_KIND_MEMSET", DETAIL_MEMSET),
+    DETAIL_TABLE("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", DETAIL_GRAPH),
+    DETAIL_TABLE("CUPTI_ACTIVITY_KIND_RUNTIME", DETAIL_RUNTIME),
+    DETAIL_TABLE("NVTX_EVENTS", DETAIL_NVTX),
+    DETAIL_TABLE("OSRT_API", DETAIL_OSRT),
+    DETAIL_TABLE("CUPTI_ACTIVITY_KIND_OVERHEAD", DETAIL_OVERHEAD),
+    DETAIL_TABLE("PROFILER_OVERHEAD", DETAIL_PROFILER),
+};
+
+static const struct detail_table *detail_table(const char *name)
+{
+    size_t i;
+    for (i = 0; i < sizeof DETAIL_TABLES / sizeof DETAIL_TABLES[0]; i++) {
+        if (strcmp(DETAIL_TABLES[i].name, name) == 0) {
+            return &DETAIL_TABLES[i];
+        }
+    }
+    return NULL;
+}
+
+void detail_free(struct detail *detail)
+{
+    buf_free(&detail->title);
+    buf_free(&detail->facts);
+    buf_free(&detail->origin);
+    arena_free(&detail->arena);
+    store_close(detail->store);
+    detail->store = NULL;
+}
+
+static void detail_add(struct detail *detail, const char *key, const char *value, size_t len)
+{
+    struct detail_field *field;
+    const char *copy;
+    if (detail->field_count == DETAIL_FIELDS) {
+        return;
+    }
+    copy = arena_copy(&detail->arena, value, len);
+    if (copy == NULL) {
+        return;
+    }
+    field = &detail->fields[detail->field_count++];
+    field->key = key;
+    field->value = copy;
+    field->value_len = len;
+}
+
+/* Reads the row of the event: every column that is there and not NULL becomes a field. */
+static void detail_fetch(struct app *app, const char *source)
+{
+    struct detail *detail = &app->detail;
+    const struct detail_table *table = detail_table(source);
+    int64_t row = app->trace->events[app->event.table].row[app->event.index];
+    struct store_cursor *cursor = NULL;
+    struct store_scan scan;
+    struct err err = {0};
+    int i;
+    if (table == NULL || detail->store_failed) {
+        return;
+    }
+    if (detail->store == NULL) {
+        detail->store = trace_store(app->trace, &err);
+    }
+    if (detail->store == NULL) {
+        detail->store_failed = true;
+        return;
+    }
+    scan = (struct store_scan){table->name, table->columns, table->count, row, row + 1};
+    cursor = store_scan(detail->store, &scan, &err);
+    if (cursor == NULL) {
+        return;
+    }
+    if (store_next(cursor, &err) == 1) {
+        for (i = 0; i < table->count; i++) {
+            size_t len = 0;
+            const char *text = store_text(cursor, i, &len);
+            if (text != NULL) {
+                detail_add(detail, table->columns[i], text, len);
+            }
+        }
+    }
+    store_cursor_close(cursor);
+}
+
+/* The value of a column as text, NULL where the file has none. */
+static const char *detail_value(const struct detail *detail, const char *key)
+{
+    int i;
+    for (i = 0; i < detail->field_count; i++) {
+        if (strcmp(detail->fields[i].key, key) == 0) {
+            return detail->fields[i].value;
+        }
+    }
+    return NULL;
+}
+
+static void detail_fact(struct detail *detail, const char *lead, const char *key)
+{
+    const char *value = detail_value(detail, key);
+    if (value != NULL) {
+        buf_addf(&detail->facts, "   %s %s", lead, value);
+    }
+}
+
+static void detail_triple(struct detail *detail, const char *lead, const char *x, const char *y,
+                          const char *z)
+{
+    const char *a = detail_value(detail, x);
+    const char *b = detail_value(detail, y);
+    const char *c = detail_value(detail, z);
+    if (a != NULL && b != NULL && c != NULL) {
+        buf_addf(&detail->facts, "   %s %sx%sx%s", lead, a, b, c);
+    }
+}
+
+static int64_t detail_number(const struct detail *detail, const char *key, int64_t fallback)
+{
+    const char *value = detail_value(detail, key);
+    long long number = 0;
+    return value != NULL && sscanf(value, "%lld", &number) == 1 ? (int64_t)number : fallback;
+}
+
+static void detail_kernel(struct detail *detail)
+{
+    char bytes[TIMEFMT_BYTES];
+    int64_t shared = detail_number(detail, "staticSharedMemory", 0) +
+                     detail_number(detail, "dynamicSharedMemory", 0);
+    detail_triple(detail, "grid", "gridX", "gridY", "gridZ");
+    detail_triple(detail, "block", "blockX", "blockY", "blockZ");
+    detail_fact(detail, "regs", "registersPerThread");
+    if (detail_value(detail, "staticSharedMemory") != NULL) {
+        buf_addf(&detail->facts, "   smem %s", timefmt_bytes(shared, bytes));
+    }
+}
+
+static void detail_copy(struct detail *detail, int64_t ns)
+{
+    char bytes[TIMEFMT_BYTES];
+    int64_t size = detail_number(detail, "bytes", -1);
+    if (size < 0) {
+        return;
+    }
+    buf_addf(&detail->facts, "   %s", timefmt_bytes(size, bytes));
+    if (ns > 0) {
+        buf_addf(&detail->facts, "   %.2f GB/s", (double)size / (double)ns);
+    }
+}
+
+/* "stream 7   412.3 us   ..." */
+static void detail_facts(struct app *app, const struct trace_name *name)
+{
+    struct detail *detail = &app->detail;
+    uint32_t lane_index =
+        trace_lane_of(app->trace, (enum trace_table)app->event.table, app->event.index);
+    const struct trace_lane *lane = &app->trace->lanes[lane_index];
+    int64_t begin_ns = app_event_begin(app, app->event);
+    int64_t ns = app_event_end(app, app->event) - begin_ns;
+    char text[TIMEFMT_BYTES];
+    if (lane->device != TRACE_NONE) {
+        buf_addf(&detail->facts, "GPU %lld stream %lld",
+                 (long long)app->trace->devices[lane->device].id, (long long)lane->stream_id);
+    } else if (lane->thread != TRACE_NONE) {
+        const struct trace_thread *thread = &app->trace->threads[lane->thread];
+        buf_addf(&detail->facts, "thread %lld", (long long)thread->tid);
+        if (thread->name_len > 0) {
+            buf_addf(&detail->facts, " %.*s", (int)(thread->name_len < 40 ? thread->name_len : 40),
+                     thread->name);
+        }
+    }
+    buf_addf(&detail->facts, "   %s", timefmt_duration(ns, text));
+    buf_addf(&detail->facts, "   at %s", timefmt_at(begin_ns, 1000, text));
+    if (name->kind == TRACE_KERNEL) {
+        detail_kernel(detail);
+    } else if (name->kind == TRACE_MEMCPY || name->kind == TRACE_MEMSET ||
+               name->kind == TRACE_MIGRATION) {
+        detail_copy(detail, ns);
+    } else if (name->kind == TRACE_API_CALL && detail_value(detail, "returnValue") != NULL &&
+               detail_number(detail, "returnValue", 0) != 0) {
+        buf_addf(&detail->facts, "   FAILED with status %s", detail_value(detail, "returnValue"));
+    }
+    if (app->event.table == TRACE_NVTX && trace_is_open(app->trace, app->event.index)) {
+        buf_adds(&detail->facts, "   still open at the end");
+    }
+}
+
+static void detail_path(struct app *app, uint32_t thread, int64_t t_ns, const char *lead)
+{
+    const struct facts *facts = app_facts(app);
+    struct buf path = {0};
+    if (facts != NULL) {
+        nvtx_path_text(facts, thread, t_ns, &path);
+    }
+    if (path.len > 0) {
+        buf_adds(&app->detail.origin, lead);
+        buf_add(&app->detail.origin, path.data, path.len);
+    }
+    buf_free(&path);
+}
+
+/* "launched by cudaLaunchKernel (thread 4242) 18.4 us before; in step > forward" */
+static void detail_launched(struct app *app)
+{
+    const struct trace *trace = app->trace;
+    struct buf *out = &app->detail.origin;
+    uint32_t call = trace->events[TRACE_GPU].link[app->event.index];
+    char text[TIMEFMT_BYTES];
+    uint32_t thread;
+    int64_t queue_ns;
+    if (call == TRACE_NONE) {
+        buf_adds(out, "the capture has no call that launched it");
+        return;
+    }
+    thread = trace->lanes[trace_lane_of(trace, TRACE_API, call)].thread;
+    queue_ns = app_event_begin(app, app->event) - trace->events[TRACE_API].end_ns[call];
+    buf_addf(out, "launched by %s (thread %lld), ",
+             trace->names[trace->events[TRACE_API].name[call]].brief,
+             (long long)trace->threads[thread].tid);
+    if (queue_ns >= 0) {
+        buf_addf(out, "queued %s", timefmt_duration(queue_ns, text));
+    } else {
+        buf_addf(out, "began %s before the call returned", timefmt_duration(-queue_ns, text));
+    }
+    detail_path(app, thread, trace->events[TRACE_API].begin_ns[call], "; in ");
+}
+
+/* "put 2 ops on the GPU, the first begins 18.4 us after it" */
+static void detail_launches(struct app *app)
+{
+    const struct trace *trace = app->trace;
+    struct buf *out = &app->detail.origin;
+    uint32_t count = 0;
+    const uint32_t *ops = trace_ops_of(trace, app->event.index, &count);
+    uint32_t thread = trace->lanes[trace_lane_of(trace, TRACE_API, app->event.index)].thread;
+    char text[TIMEFMT_BYTES];
+    if (count > 0) {
+        const struct trace_name *name = &trace->names[trace->events[TRACE_GPU].name[ops[0]]];
+        int64_t wait_ns =
+            trace->events[TRACE_GPU].begin_ns[ops[0]] - app_event_end(app, app->event);
+        buf_addf(out, "puts %u %s on the GPU (%.*s), %s ", (unsigned)count,
+                 count == 1 ? "op" : "ops", (int)(name->brief_len < 60 ? name->brief_len : 60),
+                 name->brief, timefmt_duration(wait_ns < 0 ? -wait_ns : wait_ns, text));
+        buf_adds(out, wait_ns < 0 ? "before it returned" : "after it returned");
+    }
+    detail_path(app, thread, app_event_begin(app, app->event), count > 0 ? "; in " : "in ");
+}
+
+static void detail_gap(struct app *app)
+{
+    struct detail *detail = &app->detail;
+    const struct trace_device *gpu = &app->trace->devices[app->gap_device];
+    struct gaps_query query = {app->gap_device, 0, app->gap_begin_ns, app->gap_end_ns};
+    const struct facts *facts = app_facts(app);
+    struct gaps gaps = {0};
+    struct cause cause;
+    char text[TIMEFMT_BYTES];
+    buf_addf(&detail->title, "idle gap of GPU %lld: %s", (long long)gpu->id,
+             timefmt_duration(app->gap_end_ns - app->gap_begin_ns, text));
+    buf_addf(&detail->facts, "at %s", timefmt_at(app->gap_begin_ns, 1000, text));
+    if (facts == NULL || gaps_find(app->trace, app_busy(app), &query, &gaps, NULL) != 0) {
+        return;
+    }
+    if (gaps.count > 0) {
+        const struct gap *gap = &gaps.list[0];
+        cause_of(facts, gap, &cause);
+        buf_addf(&detail->facts, "   cause: %s: ", cause_name((enum cause_kind)cause.kind));
+        cause_text(facts, gap, &cause, &detail->facts);
+        if (gap->before != TRACE_NONE && gap->after != TRACE_NONE) {
+            const uint32_t *names = app->trace->events[TRACE_GPU].name;
+            const struct trace_name *before = &app->trace->names[names[gap->before]];
+            const struct trace_name *after = &app->trace->names[names[gap->after]];
+            buf_addf(&detail->origin, "after %.*s, before %.*s",
+                     (int)(before->brief_len < 100 ? before->brief_len : 100), before->brief,
+                     (int)(after->brief_len < 100 ? after->brief_len : 100), after->brief);
+        }
+        detail_path(app, cause.thread, gap->begin_ns, "; in ");
+    }
+    gaps_free(&gaps);
+}
+
+static bool detail_is_fresh(const struct app *app)
+{
+    const struct detail *detail = &app->detail;
+    return detail->made && detail->table == app->event.table && detail->index == app->event.index &&
+           detail->gap_begin_ns == (app_has_gap(app) ? app->gap_begin_ns : INT64_MIN) &&
+           detail->gap_device == app->gap_device;
+}
+
+void detail_make(struct app *app)
+{
+    struct detail *detail = &app->detail;
+    if (detail_is_fresh(app)) {
+        return;
+    }
+    detail->made = true;
+    detail->table = app->event.table;
+    detail->index = app->event.index;
+    detail->gap_begin_ns = app_has_gap(app) ? app->gap_begin_ns : INT64_MIN;
+    detail->gap_device = app->gap_device;
+    detail->field_count = 0;
+    buf_reset(&detail->title);
+    buf_reset(&detail->facts);
+    buf_reset(&detail->origin);
+    arena_reset(&detail->arena);
+    if (app_has_gap(app)) {
+        detail_gap(app);
+    } else if (app_has_event(app)) {
+        const struct trace_name *name = app_event_name(app, app->event);
+        buf_add(&detail->title, name->full, name->full_len);
+        detail_fetch(app, trace_source_table(app->trace, (enum trace_table)app->event.table,
+                                             app->event.index));
+        detail_facts(app, name);
+        if (app->event.table == TRACE_GPU) {
+            detail_launched(app);
+        } else if (app->event.table == TRACE_API) {
+            detail_launches(app);
+        }
+    }
+}

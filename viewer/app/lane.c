@@ -1,0 +1,122 @@
+/*
+ * lane: see lane.h. The searches gallop from a known place: drawing walks forward, so that the
+ * cost of a column is the logarithm of the events in it, not of all events.
+ */
+#include "viewer/app/lane.h"
+
+struct lane lane_of_trace(const struct trace *trace, const struct trace_lane *lane)
+{
+    const struct trace_events *events = &trace->events[lane->table];
+    return (struct lane){
+        .table = (enum trace_table)lane->table,
+        .count = lane->count,
+        .first = lane->first,
+        .begin_ns = events->begin_ns + lane->first,
+        .end_ns = events->end_ns + lane->first,
+        .name = events->name + lane->first,
+    };
+}
+
+/* Is event i before the place that is looked for? */
+typedef bool lane_before(const struct lane *lane, uint32_t i, int64_t t_ns);
+
+static bool lane_ends_by(const struct lane *lane, uint32_t i, int64_t t_ns)
+{
+    return lane_end(lane, i) <= t_ns;
+}
+
+static bool lane_begins_before(const struct lane *lane, uint32_t i, int64_t t_ns)
+{
+    return lane->begin_ns[i] < t_ns;
+}
+
+/* The first event from `from` on for which before() is false. */
+static inline uint32_t lane_search(const struct lane *lane, uint32_t from, int64_t t_ns,
+                                   lane_before *before)
+{
+    uint32_t low = from;
+    uint32_t high = from;
+    uint32_t step = 1;
+    while (high < lane->count && before(lane, high, t_ns)) {
+        low = high + 1;
+        high = lane->count - high > step ? high + step : lane->count;
+        step = step < (UINT32_MAX >> 1) ? step * 2 : step;
+    }
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (before(lane, middle, t_ns)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+uint32_t lane_lower(const struct lane *lane, uint32_t from, int64_t t_ns)
+{
+    return lane_search(lane, from, t_ns, lane_ends_by);
+}
+
+uint32_t lane_upper(const struct lane *lane, uint32_t from, int64_t t_ns)
+{
+    return lane_search(lane, from, t_ns, lane_begins_before);
+}
+
+uint32_t lane_find(const struct lane *lane, int64_t begin_ns, uint32_t event)
+{
+    uint32_t i = lane_upper(lane, 0, begin_ns);
+    if (lane->index == NULL) {
+        return event >= lane->first && event - lane->first < lane->count ? event - lane->first
+                                                                         : lane->count;
+    }
+    while (i < lane->count && lane->begin_ns[i] == begin_ns) {
+        if (lane->index[i] == event) {
+            return i;
+        }
+        i++;
+    }
+    return lane->count;
+}
+
+int64_t lane_clip_ns(const struct lane *lane, const int64_t *sum, const struct terms *terms,
+                     uint32_t i, uint32_t j, int64_t begin_ns, int64_t end_ns)
+{
+    int64_t busy_ns;
+    if (sum == NULL || i >= j) {
+        return 0;
+    }
+    busy_ns = sum[j] - sum[i];
+    if (lane->begin_ns[i] < begin_ns && lane_keeps(lane, terms, i)) {
+        int64_t head_ns = begin_ns - lane->begin_ns[i];
+        int64_t whole_ns = lane->end_ns[i] - lane->begin_ns[i];
+        busy_ns -= head_ns < whole_ns ? head_ns : whole_ns;
+    }
+    if (lane->end_ns[j - 1] > end_ns && lane_keeps(lane, terms, j - 1)) {
+        busy_ns -= lane->end_ns[j - 1] - end_ns;
+    }
+    return busy_ns;
+}
+
+int64_t lane_busy_ns(const struct lane *lane, const struct terms *terms, int64_t begin_ns,
+                     int64_t end_ns)
+{
+    uint32_t i = lane_lower(lane, 0, begin_ns);
+    uint32_t j = lane_upper(lane, i, end_ns);
+    bool filtered = terms != NULL && lane->kept_sum_ns != NULL;
+    return lane_clip_ns(lane, filtered ? lane->kept_sum_ns : lane->sum_ns, filtered ? terms : NULL,
+                        i, j, begin_ns, end_ns);
+}
+
+void lane_fill_sums(const struct lane *lane, const struct terms *terms, int64_t *sum)
+{
+    int64_t total_ns = 0;
+    uint32_t i;
+    for (i = 0; i < lane->count; i++) {
+        sum[i] = total_ns;
+        if (lane_keeps(lane, terms, i)) {
+            total_ns += lane->end_ns[i] - lane->begin_ns[i];
+        }
+    }
+    sum[lane->count] = total_ns;
+}

@@ -1,0 +1,239 @@
+/* rows: see rows.h. */
+#include "viewer/app/rows.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/base/timefmt.h"
+#include "analysis/base/utf8.h"
+#include "viewer/app/rows_own.h"
+
+enum {
+    ROWS_LABEL_BYTES = 160,
+    ROWS_PACK_ABOVE = 12
+};
+
+struct row *rows_add(struct rows *rows, enum row_kind kind, uint32_t up)
+{
+    struct row *row;
+    if (rows->count == rows->cap) {
+        uint32_t cap = rows->cap == 0 ? 64 : rows->cap * 2;
+        struct row *list = realloc(rows->list, cap * sizeof *list);
+        if (list == NULL) {
+            rows->failed = true;
+            return NULL;
+        }
+        rows->list = list;
+        rows->cap = cap;
+    }
+    row = &rows->list[rows->count];
+    *row = (struct row){.kind = (uint8_t)kind,
+                        .up = up,
+                        .device = TRACE_NONE,
+                        .process = TRACE_NONE,
+                        .thread = TRACE_NONE,
+                        .label = "",
+                        .note = ""};
+    if (up != TRACE_NONE) {
+        rows->list[up].parent = true;
+        row->level = (uint8_t)(rows->list[up].level + 1);
+        row->device = rows->list[up].device;
+        row->process = rows->list[up].process;
+        row->thread = rows->list[up].thread;
+    }
+    rows->count++;
+    return row;
+}
+
+const char *rows_text(struct rows *rows, const char *fmt, ...)
+{
+    char line[ROWS_LABEL_BYTES];
+    struct buf safe = {0};
+    const char *text = NULL;
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    utf8_sanitize(&safe, line, strlen(line), false);
+    text = arena_copy(&rows->arena, buf_text(&safe), safe.len);
+    buf_free(&safe);
+    if (text == NULL) {
+        rows->failed = true;
+        return "";
+    }
+    return text;
+}
+
+int rows_make(struct rows *rows, const struct trace *trace, const struct rows_options *options,
+              struct err *err)
+{
+    uint32_t device;
+    uint32_t process;
+    uint32_t pack =
+        options != NULL && options->pack_above > 0 ? options->pack_above : ROWS_PACK_ABOVE;
+    *rows = (struct rows){.trace = trace};
+    rows->derived = calloc((size_t)trace->device_count * 3 + 1, sizeof *rows->derived);
+    if (rows->derived == NULL) {
+        return err_nomem(err, "the rows");
+    }
+    for (device = 0; device < trace->device_count; device++) {
+        if (rows_add_device(rows, device, pack, err) != 0) {
+            rows_free(rows);
+            return -1;
+        }
+    }
+    for (process = 0; process < trace->process_count; process++) {
+        if (rows_add_process(rows, process, err) != 0) {
+            rows_free(rows);
+            return -1;
+        }
+    }
+    rows->shown = calloc((size_t)rows->count + 1, sizeof *rows->shown);
+    if (rows->shown == NULL || rows->failed) {
+        rows_free(rows);
+        return err_nomem(err, "the rows");
+    }
+    rows_arrange(rows);
+    return 0;
+}
+
+void rows_free(struct rows *rows)
+{
+    uint32_t i;
+    for (i = 0; i < rows->count; i++) {
+        free(rows->list[i].sums);
+        free(rows->list[i].kept);
+        free(rows->list[i].launches.ns);
+    }
+    for (i = 0; i < rows->derived_count; i++) {
+        derive_free(&rows->derived[i]);
+    }
+    free(rows->list);
+    free(rows->shown);
+    free(rows->derived);
+    arena_free(&rows->arena);
+    *rows = (struct rows){0};
+}
+
+static bool rows_is_open(const struct rows *rows, uint32_t row)
+{
+    uint32_t up = rows->list[row].up;
+    if (rows->list[row].hidden) {
+        return false;
+    }
+    while (up != TRACE_NONE) {
+        if (rows->list[up].collapsed || rows->list[up].hidden) {
+            return false;
+        }
+        up = rows->list[up].up;
+    }
+    return true;
+}
+
+void rows_arrange(struct rows *rows)
+{
+    uint32_t i;
+    rows->shown_count = 0;
+    for (i = 0; i < rows->count; i++) {
+        if (rows->list[i].pinned) {
+            rows->shown[rows->shown_count++] = i;
+        }
+    }
+    rows->pinned_count = rows->shown_count;
+    for (i = 0; i < rows->count; i++) {
+        if (!rows->list[i].pinned && rows_is_open(rows, i)) {
+            rows->shown[rows->shown_count++] = i;
+        }
+    }
+}
+
+uint32_t rows_place(const struct rows *rows, uint32_t row)
+{
+    uint32_t i;
+    for (i = 0; i < rows->shown_count; i++) {
+        if (rows->shown[i] == row) {
+            return i;
+        }
+    }
+    return TRACE_NONE;
+}
+
+uint32_t rows_of_event(const struct rows *rows, enum trace_table table, uint32_t index)
+{
+    const struct trace_events *events = &rows->trace->events[table];
+    uint32_t i;
+    for (i = 0; i < rows->count; i++) {
+        const struct row *row = &rows->list[i];
+        if (row->kind == ROW_LANE && row->lane.table == table && row->lane.index == NULL &&
+            index >= row->lane.first && index - row->lane.first < row->lane.count) {
+            return i;
+        }
+    }
+    for (i = 0; i < rows->count; i++) {
+        const struct row *row = &rows->list[i];
+        if (row->kind == ROW_LANE && row->lane.table == table && row->lane.index != NULL &&
+            lane_find(&row->lane, events->begin_ns[index], index) < row->lane.count) {
+            return i;
+        }
+    }
+    return TRACE_NONE;
+}
+
+void rows_reveal(struct rows *rows, uint32_t row)
+{
+    uint32_t up = rows->list[row].up;
+    rows->list[row].hidden = false;
+    while (up != TRACE_NONE) {
+        rows->list[up].collapsed = false;
+        rows->list[up].hidden = false;
+        up = rows->list[up].up;
+    }
+    rows_arrange(rows);
+}
+
+/* Sums of a lane that the trace has none for. */
+static void rows_sums(struct row *row)
+{
+    if (row->sums == NULL) {
+        row->sums = malloc(((size_t)row->lane.count + 1) * sizeof *row->sums);
+        if (row->sums == NULL) {
+            return;
+        }
+        lane_fill_sums(&row->lane, NULL, row->sums);
+    }
+    row->lane.sum_ns = row->sums;
+}
+
+void rows_settle(struct rows *rows, uint32_t index, const struct rows_filter *filter)
+{
+    struct row *row = &rows->list[index];
+    bool gpu = row->lane.table == TRACE_GPU && row->lane.index == NULL;
+    if (row->kind != ROW_LANE) {
+        return;
+    }
+    if (gpu) {
+        row->lane.sum_ns = rows->trace->gpu_busy_ns + row->lane.first;
+    } else {
+        rows_sums(row);
+    }
+    if (filter->terms == NULL) {
+        row->lane.kept_sum_ns = NULL;
+        return;
+    }
+    if (gpu && filter->busy != NULL) {
+        row->lane.kept_sum_ns = filter->busy->lane_sum_ns + row->lane.first;
+        return;
+    }
+    if (row->kept == NULL) {
+        row->kept = malloc(((size_t)row->lane.count + 1) * sizeof *row->kept);
+        row->kept_stamp = 0;
+    }
+    if (row->kept != NULL && row->kept_stamp != filter->stamp) {
+        lane_fill_sums(&row->lane, filter->terms, row->kept);
+        row->kept_stamp = filter->stamp;
+    }
+    row->lane.kept_sum_ns = row->kept;
+}

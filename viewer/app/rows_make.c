@@ -1,0 +1,345 @@
+/*
+ * rows_make: the rows of a device and of a process.
+ *
+ * A lane of depth 0 heads its row group: the deeper lanes of the same stream or thread are rows
+ * below it, so that folding it leaves the outermost events in sight.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/timefmt.h"
+#include "viewer/app/rows_own.h"
+
+enum {
+    ROWS_DEPTHS_OPEN = 6 /* deeper nests begin collapsed */
+};
+
+/* A lane to be placed: its busy time decides the order. */
+struct rows_pick {
+    uint32_t lane;
+    int64_t busy_ns;
+};
+
+static int rows_by_busy(const void *a, const void *b)
+{
+    const struct rows_pick *x = a;
+    const struct rows_pick *y = b;
+    if (x->busy_ns != y->busy_ns) {
+        return x->busy_ns > y->busy_ns ? -1 : 1;
+    }
+    return x->lane < y->lane ? -1 : x->lane > y->lane;
+}
+
+static int64_t rows_busy_ns(const struct trace *trace, const struct trace_lane *lane)
+{
+    return trace->gpu_busy_ns[lane->first + lane->count] - trace->gpu_busy_ns[lane->first];
+}
+
+/* Is another stream of the device called the same, in another process or context? */
+static bool rows_ambiguous(const struct trace *trace, const struct trace_lane *lane)
+{
+    const struct trace_device *gpu = &trace->devices[lane->device];
+    uint32_t i;
+    for (i = gpu->first_lane; i < gpu->first_lane + gpu->lane_count; i++) {
+        const struct trace_lane *other = &trace->lanes[i];
+        if (other->kind == lane->kind && other->stream_id == lane->stream_id &&
+            (other->process != lane->process || other->context_id != lane->context_id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *rows_stream_label(struct rows *rows, const struct trace_lane *lane)
+{
+    long long pid = (long long)rows->trace->processes[lane->process].pid;
+    if (lane->kind == TRACE_LANE_MIGRATION) {
+        return rows_text(rows, "migration");
+    }
+    if (rows_ambiguous(rows->trace, lane)) {
+        return rows_text(rows, "stream %lld (%lld)", (long long)lane->stream_id, pid);
+    }
+    return rows_text(rows, "stream %lld", (long long)lane->stream_id);
+}
+
+/* A lane of the trace and the deeper ones that follow it as rows. first = its lane number. */
+static void rows_add_lanes(struct rows *rows, uint32_t first, uint32_t up, const char *label)
+{
+    const struct trace *trace = rows->trace;
+    const struct trace_lane *head = &trace->lanes[first];
+    uint32_t head_row = rows->count;
+    uint32_t lane;
+    for (lane = first; lane < trace->lane_count; lane++) {
+        const struct trace_lane *from = &trace->lanes[lane];
+        struct row *row;
+        if (lane > first && (from->depth == 0 || from->kind != head->kind)) {
+            break;
+        }
+        row = rows_add(rows, ROW_LANE, lane == first ? up : head_row);
+        if (row == NULL) {
+            return;
+        }
+        row->process = from->process;
+        row->thread = from->thread;
+        row->lane = lane_of_trace(trace, from);
+        row->label = lane == first ? label : rows_text(rows, "+%u", (unsigned)from->depth);
+        rows->list[head_row].collapsed = from->depth > ROWS_DEPTHS_OPEN;
+    }
+}
+
+/* The lanes of a derived set below `up`. */
+static void rows_add_derived(struct rows *rows, const struct derive *set, uint32_t up,
+                             const char *label, bool folded)
+{
+    uint32_t head_row = rows->count;
+    uint32_t i;
+    for (i = 0; i < set->lane_count; i++) {
+        struct row *row = rows_add(rows, ROW_LANE, i == 0 ? up : head_row);
+        if (row == NULL) {
+            return;
+        }
+        row->lane = derive_lane(set, i);
+        row->label = i == 0 ? label : rows_text(rows, "+%u", (unsigned)i);
+    }
+    if (set->lane_count > 0 && (folded || set->lane_count > ROWS_DEPTHS_OPEN)) {
+        rows->list[head_row].collapsed = true;
+    }
+}
+
+/* Stream lanes of a device: the busiest first; when there are many, the rest is packed. */
+static int rows_add_streams(struct rows *rows, uint32_t device, uint32_t up, uint32_t pack_above,
+                            struct err *err)
+{
+    const struct trace *trace = rows->trace;
+    const struct trace_device *gpu = &trace->devices[device];
+    struct rows_pick *picks = calloc((size_t)gpu->lane_count + 1, sizeof *picks);
+    unsigned char *packed = calloc((size_t)gpu->lane_count + 1, 1);
+    uint32_t count = 0;
+    uint32_t i;
+    int rc = 0;
+    if (picks == NULL || packed == NULL) {
+        free(picks);
+        free(packed);
+        return err_nomem(err, "the rows");
+    }
+    for (i = 0; i < gpu->lane_count; i++) {
+        const struct trace_lane *lane = &trace->lanes[gpu->first_lane + i];
+        if (lane->depth == 0 || i == 0) {
+            picks[count++].lane = gpu->first_lane + i;
+        }
+        picks[count - 1].busy_ns += rows_busy_ns(trace, lane);
+    }
+    qsort(picks, count, sizeof *picks, rows_by_busy);
+    for (i = 0; i < count; i++) {
+        uint32_t lane = picks[i].lane;
+        if (count <= pack_above || i + 1 < pack_above) {
+            rows_add_lanes(rows, lane, up, rows_stream_label(rows, &trace->lanes[lane]));
+            continue;
+        }
+        do {
+            packed[lane++ - gpu->first_lane] = 1;
+        } while (lane < gpu->first_lane + gpu->lane_count && trace->lanes[lane].depth > 0);
+    }
+    if (count > pack_above) {
+        struct derive *set = &rows->derived[rows->derived_count];
+        rc = derive_packed(trace, device, packed, set, err);
+        if (rc == 0) {
+            rows->derived_count++;
+            rows_add_derived(rows, set, up,
+                             rows_text(rows, "%u streams", (unsigned)(count - pack_above + 1)),
+                             false);
+        }
+    }
+    free(picks);
+    free(packed);
+    return rc;
+}
+
+/* "GPU 0 H100 80GB HBM3": the maker goes without saying. */
+static const char *rows_device_label(struct rows *rows, const struct trace_device *gpu)
+{
+    static const char maker[] = "NVIDIA ";
+    const char *name = gpu->name;
+    int len = (int)(gpu->name_len < 80 ? gpu->name_len : 80);
+    if (strncmp(name, maker, sizeof maker - 1) == 0) {
+        name += sizeof maker - 1;
+        len -= (int)sizeof maker - 1;
+    }
+    return rows_text(rows, "GPU %lld %.*s", (long long)gpu->id, len, name);
+}
+
+int rows_add_device(struct rows *rows, uint32_t device, uint32_t pack_above, struct err *err)
+{
+    const struct trace_device *gpu = &rows->trace->devices[device];
+    struct row *row = rows_add(rows, ROW_DEVICE, TRACE_NONE);
+    uint32_t up = rows->count - 1;
+    struct derive *set;
+    if (row == NULL) {
+        return err_nomem(err, "the rows");
+    }
+    row->device = device;
+    row->label = rows_device_label(rows, gpu);
+    if (rows_add_streams(rows, device, up, pack_above, err) != 0) {
+        return -1;
+    }
+    set = &rows->derived[rows->derived_count];
+    if (derive_copies(rows->trace, device, set, err) != 0) {
+        return -1;
+    }
+    rows->derived_count++;
+    rows_add_derived(rows, set, up, "memory", false);
+    set = &rows->derived[rows->derived_count];
+    if (derive_projected(rows->trace, device, set, err) != 0) {
+        return -1;
+    }
+    rows->derived_count++;
+    rows_add_derived(rows, set, up, "NVTX", true);
+    return 0;
+}
+
+/* The label of the first lane of a kind of a thread. */
+static const char *rows_thread_label(struct rows *rows, const struct trace_lane *lane)
+{
+    static const char *const kinds[TRACE_LANE_KIND_COUNT] = {
+        "stream", "migration", "API", "NVTX", "NVTX s/e", "marks", "OSRT", "overhead"};
+    const struct trace_thread *thread = &rows->trace->threads[lane->thread];
+    if (lane->kind != TRACE_LANE_API && lane->kind != TRACE_LANE_OSRT &&
+        lane->kind != TRACE_LANE_NVTX_PUSHPOP) {
+        return kinds[lane->kind];
+    }
+    if (thread->name_len > 0) {
+        return rows_text(rows, "%s %.*s", kinds[lane->kind],
+                         (int)(thread->name_len < 80 ? thread->name_len : 80), thread->name);
+    }
+    return rows_text(rows, "%s %lld", kinds[lane->kind], (long long)thread->tid);
+}
+
+static bool rows_is_quiet(const struct trace_lane *lane)
+{
+    return lane->kind == TRACE_LANE_OSRT || lane->kind == TRACE_LANE_OVERHEAD;
+}
+
+/* The rows of one thread: all kinds but those that begin folded away. */
+static void rows_add_thread(struct rows *rows, uint32_t thread, uint32_t up, bool quiet)
+{
+    const struct trace *trace = rows->trace;
+    uint32_t lane;
+    for (lane = 0; lane < trace->lane_count; lane++) {
+        const struct trace_lane *from = &trace->lanes[lane];
+        if (from->thread != thread || rows_is_quiet(from) != quiet) {
+            continue;
+        }
+        if (from->depth == 0) {
+            rows_add_lanes(rows, lane, up, rows_thread_label(rows, from));
+        }
+    }
+}
+
+/* Threads of a process, those with most API calls first. Returns how many; picks has room. */
+static uint32_t rows_threads(const struct trace *trace, uint32_t process, bool quiet,
+                             struct rows_pick *picks)
+{
+    uint32_t count = 0;
+    uint32_t thread;
+    uint32_t lane;
+    for (thread = 0; thread < trace->thread_count; thread++) {
+        struct rows_pick pick = {.lane = thread, .busy_ns = -1};
+        if (trace->threads[thread].process != process) {
+            continue;
+        }
+        for (lane = 0; lane < trace->lane_count; lane++) {
+            const struct trace_lane *from = &trace->lanes[lane];
+            if (from->thread == thread && rows_is_quiet(from) == quiet) {
+                pick.busy_ns += from->kind == TRACE_LANE_API || quiet ? from->count + 1 : 1;
+            }
+        }
+        if (pick.busy_ns >= 0) {
+            picks[count++] = pick;
+        }
+    }
+    qsort(picks, count, sizeof *picks, rows_by_busy);
+    return count;
+}
+
+/* One folded row over all OS runtime and overhead lanes. */
+static void rows_add_quiet(struct rows *rows, uint32_t process, uint32_t up,
+                           struct rows_pick *picks)
+{
+    uint32_t count = rows_threads(rows->trace, process, true, picks);
+    char calls[TIMEFMT_BYTES];
+    uint32_t group = rows->count;
+    struct row *row;
+    uint32_t i;
+    if (count == 0) {
+        return;
+    }
+    row = rows_add(rows, ROW_GROUP, up);
+    if (row == NULL) {
+        return;
+    }
+    row->collapsed = true;
+    row->label = "OS runtime";
+    row->note = rows_text(rows, "%s OS calls in %u threads, folded: Space opens",
+                          timefmt_count(rows->trace->processes[process].osrt_calls, calls),
+                          (unsigned)count);
+    for (i = 0; i < count; i++) {
+        rows_add_thread(rows, picks[i].lane, group, true);
+    }
+}
+
+/* "python3.10 (4242)": the program without its folder. */
+static const char *rows_process_label(struct rows *rows, const struct trace_process *from)
+{
+    const char *name = from->name;
+    uint32_t len = from->name_len;
+    uint32_t i;
+    for (i = 0; i < from->name_len; i++) {
+        if (from->name[i] == '/' && i + 1 < from->name_len) {
+            name = from->name + i + 1;
+            len = from->name_len - i - 1;
+        }
+    }
+    if (len == 0) {
+        return rows_text(rows, "process %lld", (long long)from->pid);
+    }
+    return rows_text(rows, "%.*s (%lld)", (int)(len < 80 ? len : 80), name, (long long)from->pid);
+}
+
+int rows_add_process(struct rows *rows, uint32_t process, struct err *err)
+{
+    const struct trace *trace = rows->trace;
+    const struct trace_process *from = &trace->processes[process];
+    struct rows_pick *picks = calloc((size_t)trace->thread_count + 1, sizeof *picks);
+    struct row *row = rows_add(rows, ROW_PROCESS, TRACE_NONE);
+    struct derive_times launches = {0};
+    char calls[TIMEFMT_BYTES];
+    char kernels[TIMEFMT_BYTES];
+    uint32_t up = rows->count - 1;
+    uint32_t count;
+    uint32_t i;
+    if (picks == NULL || row == NULL || derive_launches(trace, process, &launches, err) != 0) {
+        free(picks);
+        return err_nomem(err, "the rows");
+    }
+    row->process = process;
+    row->label = rows_process_label(rows, from);
+    count = rows_threads(trace, process, false, picks);
+    row->note = rows_text(rows, "%s API calls, %s kernels, %u thread%s",
+                          timefmt_count(from->api_calls, calls),
+                          timefmt_count(from->kernels, kernels), (unsigned)count,
+                          count == 1 ? "" : "s");
+    row->collapsed = count == 0;
+    row = launches.count > 0 ? rows_add(rows, ROW_LAUNCHES, up) : NULL;
+    if (row != NULL) {
+        row->label = "launches/ms";
+        row->launches = launches;
+    } else {
+        free(launches.ns);
+    }
+    for (i = 0; i < count; i++) {
+        rows_add_thread(rows, picks[i].lane, up, false);
+    }
+    rows_add_quiet(rows, process, up, picks);
+    free(picks);
+    return 0;
+}

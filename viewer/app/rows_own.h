@@ -1,0 +1,16 @@
+/* rows_own: what rows.c and rows_make.c share; nobody else includes it. */
+#ifndef CUTLINE_APP_ROWS_OWN_H
+#define CUTLINE_APP_ROWS_OWN_H
+
+#include "viewer/app/rows.h"
+
+/* A new row below `up` (TRACE_NONE: a top row), which hands on its device, process and thread. NULL
+ * without memory. The pointer is good until the next rows_add. */
+struct row *rows_add(struct rows *rows, enum row_kind kind, uint32_t up);
+/* Safe text in the arena; "" without memory. */
+const char *rows_text(struct rows *rows, const char *fmt, ...) CUTLINE_PRINTF(2, 3);
+
+int rows_add_device(struct rows *rows, uint32_t device, uint32_t pack_above, struct err *err);
+int rows_add_process(struct rows *rows, uint32_t process, struct err *err);
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * window: the piece of time on the screen, in whole columns.
+ *
+ * A window begins at a multiple of ns_per_col, so that a pan moves the picture by whole cells and
+ * a column holds the same events wherever it is drawn. Columns are half-open: column c is the time
+ * [begin_ns + c * ns_per_col, begin_ns + (c + 1) * ns_per_col). No function here can overflow for
+ * times within +-2^61 ns.
+ */
+#ifndef CUTLINE_APP_WINDOW_H
+#define CUTLINE_APP_WINDOW_H
+
+#include <stdint.h>
+
+struct window {
+    int64_t begin_ns;   /* a multiple of ns_per_col */
+    int64_t ns_per_col; /* >= 1 */
+    int cols;           /* >= 1 */
+};
+
+/* Floor division for a positive divisor. */
+int64_t window_floor(int64_t value, int64_t divisor);
+int64_t window_end(const struct window *window);
+/* Begin of a column; any integer column is legal. */
+int64_t window_time(const struct window *window, int64_t col);
+/* The column that holds t; may lie outside of 0..cols. */
+int64_t window_col(const struct window *window, int64_t t_ns);
+/* The smallest window of cols columns that shows [begin, end). */
+struct window window_fit(int64_t begin_ns, int64_t end_ns, int cols);
+/*
+ * Another scale with the time under column `anchor` kept under it (to one column). ns_per_col is
+ * clamped to 1..2^45.
+ */
+struct window window_scale(const struct window *window, int64_t ns_per_col, int anchor);
+/* Moves by whole columns. */
+struct window window_pan(const struct window *window, int64_t cols);
+/* The same scale, with t in the given column. */
+struct window window_put(const struct window *window, int64_t t_ns, int col);
+/* Moves the window so that it touches [begin, end) at least at its edge column. */
+struct window window_clamp(const struct window *window, int64_t begin_ns, int64_t end_ns);
+
+#endif

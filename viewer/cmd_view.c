@@ -1,0 +1,293 @@
+/* cutline view: the timeline, in the terminal or as text. */
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/base/timefmt.h"
+#include "viewer/app/app.h"
+#include "viewer/app/keydoc.h"
+#include "viewer/command.h"
+#include "viewer/opts.h"
+#include "viewer/output.h"
+#include "viewer/paint/frame.h"
+#include "viewer/term/loop.h"
+
+enum {
+    VIEW_COLOR_AUTO,
+    VIEW_COLOR_NEVER,
+    VIEW_SIZE_MAX = 1000,
+    VIEW_SCRIPT_MAX = 1 << 20
+};
+
+struct view_args {
+    const char *at;
+    int64_t span_ns;
+    const char *filter;
+    const char *script;
+    const char *dump; /* NULL = use the terminal */
+    const char *size;
+    const char *keys;
+    int color; /* index in the choices */
+    int theme;
+    bool ascii;
+    bool no_mouse;
+};
+
+/* clang-format off */
+static const struct opts_option VIEW_OPTIONS[] = {
+    {.kind = OPTS_GROUP, .help = "What is shown first"},
+    {0, "at", "TIME", .kind = OPTS_TEXT, .at = offsetof(struct view_args, at),
+     .help = "Begin at TIME of the capture: 12.5s, 800ms; a bare number is in seconds."},
+    {0, "span", "DURATION", .kind = OPTS_TIME, .unit_ns = 1000000000, .min = 1,
+     .at = offsetof(struct view_args, span_ns),
+     .help = "Show so much time. Default: all GPU work."},
+    {0, "filter", "REGEX", .kind = OPTS_TEXT, .at = offsetof(struct view_args, filter),
+     .help = "Keep only the ops and calls whose name matches; as f in the timeline."},
+    {.kind = OPTS_GROUP, .help = "How it looks"},
+    {0, "color", "WHEN", .kind = OPTS_CHOICE, .choices = "auto|never|8|16|256|truecolor",
+     .at = offsetof(struct view_args, color),
+     .help = "Colours at most. Default: what the terminal has; never where NO_COLOR is set."},
+    {0, "theme", "NAME", .kind = OPTS_CHOICE, .choices = "dark|light|safe",
+     .at = offsetof(struct view_args, theme),
+     .help = "Colours for a dark or a light background, or told apart with any colour vision."},
+    {0, "ascii", .kind = OPTS_FLAG, .at = offsetof(struct view_args, ascii),
+     .help = "Draw with ASCII characters only. Default where the locale is not UTF-8."},
+    {0, "no-mouse", .kind = OPTS_FLAG, .at = offsetof(struct view_args, no_mouse),
+     .help = "Leave the mouse to the terminal."},
+    {.kind = OPTS_GROUP, .help = "Without a terminal"},
+    {0, "dump", "WHAT", .kind = OPTS_TEXT, .choices = "text|roles", .bare = "text",
+     .at = offsetof(struct view_args, dump),
+     .help = "Print the frame instead of opening the terminal: its text, or a letter for what each "
+             "cell is."},
+    {0, "size", "WxH", .kind = OPTS_TEXT, .at = offsetof(struct view_args, size),
+     .help = "Columns and rows of the dump. Default 80x24."},
+    {0, "script", "FILE", .kind = OPTS_TEXT, .complete = OPTS_COMPLETE_FILE,
+     .at = offsetof(struct view_args, script),
+     .help = "Press the keys in FILE first: characters as they are, others as <Enter>, <C-u>, "
+             "<Left>; blanks and line ends do nothing."},
+    {0, "keys", "FORM", .kind = OPTS_TEXT, .choices = "text|mdoc", .bare = "text",
+     .at = offsetof(struct view_args, keys), .help = "Print the keys and their actions, and leave."},
+    {.kind = OPTS_END},
+};
+/* clang-format on */
+
+static const struct opts_spec VIEW_SPEC = {
+    .about = "Shows a capture as a timeline: GPU rows for each stream, API calls and NVTX ranges "
+             "for each thread. Press ? for the keys.",
+    .options = VIEW_OPTIONS,
+    .operands_min = 0,
+    .operands_max = 1,
+    .complete = OPTS_COMPLETE_CAPTURE,
+    .examples = "cutline train.sqlite                       open the timeline\n"
+                "cutline view --at 12.5s --span 50ms FILE   open it at a place\n"
+                "cutline view --dump --size 200x50 FILE     print one frame\n",
+};
+
+static int view_size(const char *text, int *cols, int *rows, struct err *err)
+{
+    char *end = NULL;
+    long width = strtol(text, &end, 10);
+    long height = end != text && *end == 'x' ? strtol(end + 1, &end, 10) : 0;
+    if (*end != '\0' || width < 1 || height < 1 || width > VIEW_SIZE_MAX ||
+        height > VIEW_SIZE_MAX) {
+        return err_set(err, "--size '%.40s': write COLUMNSxROWS, each 1 to %d", text,
+                       (int)VIEW_SIZE_MAX);
+    }
+    *cols = (int)width;
+    *rows = (int)height;
+    return 0;
+}
+
+static int view_read(const char *path, struct buf *out, struct err *err)
+{
+    FILE *file = fopen(path, "rb");
+    char bytes[1024];
+    size_t n;
+    bool failed;
+    if (file == NULL) {
+        return err_set(err, "%s: %s", path, strerror(errno));
+    }
+    while ((n = fread(bytes, 1, sizeof bytes, file)) > 0 && out->len < VIEW_SCRIPT_MAX) {
+        buf_add(out, bytes, n);
+    }
+    failed = ferror(file) != 0;
+    (void)fclose(file);
+    if (failed || buf_failed(out) || out->len >= VIEW_SCRIPT_MAX) {
+        return err_set(err, "%s: cannot be read as a script of keys", path);
+    }
+    return 0;
+}
+
+/* Applies the options that change the view. */
+static int view_begin(struct app *app, const struct view_args *args, struct err *err)
+{
+    struct buf script = {0};
+    int rc = 0;
+    if (args->filter != NULL && app_set_filter(app, args->filter, err) != 0) {
+        return err_prefix(err, "--filter");
+    }
+    if (args->at != NULL || args->span_ns > 0) {
+        int64_t begin_ns = app->window.begin_ns;
+        int64_t span_ns = window_end(&app->window) - begin_ns;
+        if (args->at != NULL && timefmt_parse(args->at, INT64_C(1000000000), &begin_ns, err) != 0) {
+            return err_prefix(err, "--at");
+        }
+        span_ns = args->span_ns > 0 ? args->span_ns : span_ns;
+        app_look(app, window_fit(begin_ns, begin_ns + span_ns, app->layout.time_cols));
+    }
+    if (args->script != NULL) {
+        rc = view_read(args->script, &script, err);
+        if (rc == 0) {
+            app_settle(app);
+            rc = app_play(app, buf_text(&script), script.len, err);
+        }
+        if (rc != 0) {
+            (void)err_prefix(err, "--script");
+        }
+        buf_free(&script);
+    }
+    return rc;
+}
+
+static int view_dump(struct app *app, const struct view_args *args, struct frame_style style,
+                     struct err *err)
+{
+    struct canvas canvas = {0};
+    struct buf text = {0};
+    bool roles = strcmp(args->dump, "roles") == 0;
+    int rc;
+    if (!roles && strcmp(args->dump, "text") != 0) {
+        return err_set(err, "--dump=%.40s: text or roles", args->dump);
+    }
+    /* Text has no colours: bars need their brackets. Roles are those of the colours asked for. */
+    style.plain = style.plain || (!roles && args->color == VIEW_COLOR_AUTO);
+    app_settle(app);
+    rc = frame_paint(app, &style, &canvas, err);
+    if (rc == 0) {
+        canvas_dump(&canvas, roles ? CANVAS_DUMP_ROLES : CANVAS_DUMP_TEXT, &text);
+        rc = buf_failed(&text) ? err_nomem(err, "the frame") : output_all(&text, err);
+    }
+    buf_free(&text);
+    canvas_free(&canvas);
+    return rc;
+}
+
+/* The terminal: opened last, when all that can fail before it has not. */
+static int view_terminal(struct app *app, const struct view_args *args, struct frame_style style,
+                         int *signal_number, struct err *err)
+{
+    struct term_options options = {
+        .colors = -1, .theme = (enum theme_kind)args->theme, .mouse = !args->no_mouse};
+    const char *no_color = getenv("NO_COLOR");
+    struct terminal *term;
+    int rc;
+    if (args->color == VIEW_COLOR_NEVER ||
+        (args->color == VIEW_COLOR_AUTO && no_color != NULL && no_color[0] != '\0')) {
+        options.colors = THEME_MONO;
+    } else if (args->color != VIEW_COLOR_AUTO) {
+        options.colors = THEME_8 + args->color - VIEW_COLOR_NEVER - 1;
+    }
+    term = term_open(&options, err);
+    if (term == NULL) {
+        return -1;
+    }
+    style.plain = term_theme(term)->colors == THEME_MONO;
+    rc = loop_run(term, app, &style, err);
+    term_close(term);
+    *signal_number = rc > 0 ? rc : 0;
+    return rc < 0 ? -1 : 0;
+}
+
+static const char *view_title(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static int view_open(const char *path, const struct view_args *args, int *signal_number,
+                     struct err *err)
+{
+    struct frame_style style = {.ascii = args->ascii || output_ascii(),
+                                .plain = args->color == VIEW_COLOR_NEVER};
+    struct trace *trace = NULL;
+    struct app *app = NULL;
+    int cols = 80;
+    int rows = 24;
+    int rc = -1;
+    if (args->size != NULL && view_size(args->size, &cols, &rows, err) != 0) {
+        return -1;
+    }
+    trace = trace_load(path, NULL, err);
+    if (trace == NULL) {
+        return -1;
+    }
+    app = app_open(trace, view_title(path), err);
+    if (app != NULL) {
+        app_resize(app, cols, rows);
+        app_run(app, ACTION_fit_gpu, 0);
+        app->back_count = 0;
+        rc = view_begin(app, args, err);
+    }
+    if (rc == 0) {
+        rc = args->dump != NULL ? view_dump(app, args, style, err)
+                                : view_terminal(app, args, style, signal_number, err);
+    }
+    app_close(app);
+    trace_free(trace);
+    return rc;
+}
+
+static int view_keys(const char *form, struct err *err)
+{
+    struct keymap map;
+    struct buf text = {0};
+    int rc;
+    keymap_defaults(&map);
+    if (strcmp(form, "mdoc") == 0) {
+        keydoc_mdoc(&text);
+    } else {
+        keydoc_text(&map, &text);
+    }
+    rc = output_all(&text, err);
+    buf_free(&text);
+    return rc;
+}
+
+static int view_run(int argc, char **argv)
+{
+    struct view_args args = {0};
+    struct opts_rest rest;
+    struct err err = {0};
+    int status = 0;
+    int signal_number = 0;
+    if (!opts_begin(&COMMAND_VIEW, argc, argv, &args, &rest, &status)) {
+        return status;
+    }
+    if (args.keys != NULL) {
+        if (view_keys(args.keys, &err) != 0) {
+            output_error("view", &err);
+            return COMMAND_FAILED;
+        }
+        return COMMAND_DONE;
+    }
+    if (rest.argc != 1) {
+        (void)err_set(&err, "name a capture: cutline view FILE");
+        output_error("view", &err);
+        return COMMAND_USAGE;
+    }
+    if (view_open(rest.argv[0], &args, &signal_number, &err) != 0) {
+        output_error("view", &err);
+        return COMMAND_FAILED;
+    }
+    return signal_number > 0 ? 128 + signal_number : COMMAND_DONE;
+}
+
+const struct command COMMAND_VIEW = {.name = "view",
+                                     .args = "FILE",
+                                     .summary = "show a capture as a timeline in the terminal",
+                                     .options = &VIEW_SPEC,
+                                     .run = view_run};

@@ -1,0 +1,209 @@
+/* panes: what stands below the timeline: the detail pane, a list, the help. */
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/base/timefmt.h"
+#include "viewer/paint/parts.h"
+
+enum {
+    PANES_FIELD_COLS = 38,
+    PANES_KEY_COLS = 18
+};
+
+static void panes_rule(const struct parts *parts, int y, const char *title)
+{
+    struct canvas_pen pen = parts_pen(parts, y, ROLE_RULE);
+    if (title[0] != '\0') {
+        canvas_fill(&pen, parts->glyphs->rule, 2);
+        canvas_put(&pen, ' ');
+        pen.role = ROLE_LIST_HEAD;
+        (void)canvas_text_cut(&pen, title, strlen(title));
+        pen.role = ROLE_RULE;
+        canvas_put(&pen, ' ');
+    }
+    canvas_fill_rest(&pen, parts->glyphs->rule);
+}
+
+/* All columns of the row, in as many columns of text as there is room for. */
+static void panes_fields(const struct parts *parts, int y, int rows)
+{
+    const struct detail *detail = &parts->app->detail;
+    int across = parts->at->cols / PANES_FIELD_COLS;
+    int lines;
+    int i;
+    across = across < 1 ? 1 : across;
+    lines = (detail->field_count + across - 1) / across;
+    lines = lines < 1 ? 1 : lines;
+    for (i = 0; i < detail->field_count; i++) {
+        const struct detail_field *field = &detail->fields[i];
+        int col = i / lines * PANES_FIELD_COLS;
+        struct canvas_pen pen =
+            canvas_pen(parts->canvas, y + i % lines, col, col + PANES_FIELD_COLS - 1, ROLE_DIM);
+        if (i % lines >= rows) {
+            continue;
+        }
+        (void)canvas_text_cut(&pen, field->key, strlen(field->key));
+        pen.col = pen.col < col + PANES_KEY_COLS ? col + PANES_KEY_COLS : pen.col + 1;
+        pen.role = ROLE_DETAIL;
+        (void)canvas_text_cut(&pen, field->value, field->value_len);
+    }
+}
+
+/* A long name takes as many lines as it needs, but leaves room for the rest. */
+static int panes_title(const struct parts *parts, int y, int lines)
+{
+    const struct buf *title = &parts->app->detail.title;
+    size_t at = 0;
+    int used = 0;
+    while (at < title->len && used < lines) {
+        struct canvas_pen pen = parts_pen(parts, y + used, ROLE_DETAIL_STRONG);
+        size_t step = (size_t)parts->at->cols;
+        if (used == lines - 1) {
+            (void)canvas_text_cut(&pen, title->data + at, title->len - at);
+            return used + 1;
+        }
+        while (at + step < title->len && step > 1 &&
+               ((unsigned char)title->data[at + step] & 0xC0U) == 0x80U) {
+            step--;
+        }
+        step = at + step < title->len ? step : title->len - at;
+        (void)canvas_text(&pen, title->data + at, step);
+        at += step;
+        used++;
+    }
+    return used;
+}
+
+void parts_detail(struct parts *parts)
+{
+    const struct app *app = parts->app;
+    const struct detail *detail = &app->detail;
+    int y = parts->at->detail_row;
+    int end = y + parts->at->detail_rows;
+    struct canvas_pen pen;
+    panes_rule(parts, y++, "");
+    if (detail->title.len == 0) {
+        static const char hint[] = "Nothing is selected. w and b step through the events of a row, "
+                                   "] and [ through the gaps of the GPU.";
+        pen = parts_pen(parts, y, ROLE_DIM);
+        (void)canvas_text_cut(&pen, hint, sizeof hint - 1);
+        return;
+    }
+    y += panes_title(parts, y, app->detail_open ? 4 : 1);
+    if (y < end) {
+        pen = parts_pen(parts, y++, ROLE_DETAIL);
+        (void)canvas_text_cut(&pen, buf_text(&detail->facts), detail->facts.len);
+    }
+    if (y < end && detail->origin.len > 0) {
+        pen = parts_pen(parts, y++, ROLE_DETAIL);
+        (void)canvas_text_cut(&pen, buf_text(&detail->origin), detail->origin.len);
+    }
+    if (app->detail_open && y < end) {
+        panes_fields(parts, y, end - y);
+    }
+}
+
+static void panes_value(const struct panel_column *column, int64_t value, int64_t step_ns,
+                        char *out)
+{
+    switch (column->type) {
+    case PANEL_TIME:
+        (void)timefmt_duration(value, out);
+        break;
+    case PANEL_AT:
+        (void)timefmt_at(value, step_ns, out);
+        break;
+    case PANEL_COUNT:
+        (void)timefmt_count(value, out);
+        break;
+    case PANEL_PER_MILLE:
+        (void)snprintf(out, TIMEFMT_BYTES, "%lld.%lld", (long long)(value / 10),
+                       (long long)(value % 10));
+        break;
+    default:
+        (void)snprintf(out, TIMEFMT_BYTES, "%lld", (long long)value);
+        break;
+    }
+}
+
+static void panes_item(const struct parts *parts, const struct panel_item *item, int y,
+                       enum canvas_role role)
+{
+    const struct panel *list = &parts->app->list;
+    struct canvas_pen pen = parts_pen(parts, y, role);
+    int64_t step_ns = parts->app->listed_window.ns_per_col;
+    int i;
+    for (i = 0; i < list->column_count; i++) {
+        const struct panel_column *column = &list->columns[i];
+        char text[TIMEFMT_BYTES];
+        int len;
+        if (column->type == PANEL_TEXT) {
+            if (item->name != TRACE_NONE && role != ROLE_LIST_CURRENT && !parts->plain) {
+                struct canvas_pen chip = pen;
+                chip.role = ROLE_BAR;
+                chip.hue = parts->app->hues[item->name];
+                chip.rgb = parts->app->hue_rgbs[item->name];
+                canvas_fill(&chip, ' ', 1);
+                pen.col = chip.col;
+            } else {
+                canvas_fill(&pen, ' ', 1);
+            }
+            canvas_fill(&pen, ' ', 1);
+            (void)canvas_text_cut(&pen, item->text, item->text_len);
+            continue;
+        }
+        panes_value(column, item->value[i], step_ns, text);
+        len = (int)strlen(text);
+        canvas_fill(&pen, ' ', column->cols - len > 0 ? column->cols - len : 0);
+        (void)canvas_puts(&pen, text);
+        canvas_fill(&pen, ' ', 2);
+    }
+    if (role == ROLE_LIST_CURRENT) {
+        canvas_fill_rest(&pen, ' ');
+    }
+}
+
+static void panes_heads(const struct parts *parts, int y)
+{
+    const struct panel *list = &parts->app->list;
+    struct canvas_pen pen = parts_pen(parts, y, ROLE_LIST_HEAD);
+    int i;
+    for (i = 0; i < list->column_count; i++) {
+        const struct panel_column *column = &list->columns[i];
+        int len = (int)strlen(column->header);
+        bool sorted = i == list->sort;
+        char way = list->ascending ? '^' : 'v';
+        if (column->type == PANEL_TEXT) {
+            canvas_fill(&pen, ' ', 2);
+            (void)canvas_printf(&pen, sorted ? "%s %c" : "%s", column->header, way);
+            continue;
+        }
+        canvas_fill(&pen, ' ', column->cols - len > 0 ? column->cols - len : 0);
+        (void)canvas_puts(&pen, column->header);
+        canvas_put(&pen, sorted ? (uint32_t)way : ' ');
+        canvas_put(&pen, ' ');
+    }
+}
+
+void parts_panel(struct parts *parts)
+{
+    const struct panel *list = &parts->app->list;
+    int y = parts->at->list_row;
+    int room = parts->at->list_rows - 2;
+    int line;
+    panes_rule(parts, y++, list->title);
+    if (list->count == 0) {
+        struct canvas_pen pen = parts_pen(parts, y, ROLE_DIM);
+        (void)canvas_puts(&pen, "  nothing in view");
+        return;
+    }
+    panes_heads(parts, y++);
+    for (line = 0; line < room; line++) {
+        size_t at = list->first + (size_t)line;
+        if (at >= list->count) {
+            break;
+        }
+        panes_item(parts, &list->items[at], y + line,
+                   at == list->current ? ROLE_LIST_CURRENT : ROLE_LIST);
+    }
+}

@@ -1,0 +1,41 @@
+/*
+ * parts: the parts of a frame, and what they share. Included by viewer/paint only.
+ */
+#ifndef CUTLINE_PAINT_PARTS_H
+#define CUTLINE_PAINT_PARTS_H
+
+#include "viewer/app/app.h"
+#include "viewer/paint/canvas.h"
+#include "viewer/paint/frame.h"
+#include "viewer/paint/glyphs.h"
+#include "viewer/paint/span.h"
+
+enum {
+    PARTS_COLS_MAX = 1024 /* columns of the timeline that are painted */
+};
+
+struct parts {
+    const struct app *app;
+    const struct app_layout *at;
+    const struct glyphs *glyphs;
+    struct canvas *canvas;
+    bool plain;
+    struct span spans[PARTS_COLS_MAX];
+};
+
+void parts_header(struct parts *parts);
+void parts_ruler(struct parts *parts);
+void parts_timeline(struct parts *parts);
+void parts_detail(struct parts *parts);
+void parts_panel(struct parts *parts);
+void parts_help(struct parts *parts);
+void parts_status(struct parts *parts);
+
+/* One lane at a screen row. */
+void parts_lane(struct parts *parts, const struct row *row, int y);
+/* A pen over the whole width of a screen row. */
+struct canvas_pen parts_pen(const struct parts *parts, int y, enum canvas_role role);
+/* A pen over the timeline's part of a screen row. */
+struct canvas_pen parts_time_pen(const struct parts *parts, int y, enum canvas_role role);
+
+#endif

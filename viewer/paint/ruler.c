@@ -1,0 +1,50 @@
+/* ruler: the time scale: ticks at round times, and the cursor. */
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/base/timefmt.h"
+#include "viewer/paint/parts.h"
+
+enum {
+    RULER_TICK_COLS = 14 /* at least so far apart */
+};
+
+/* The smallest step of 1, 2 or 5 times a power of ten that is at least least_ns. */
+static int64_t ruler_step(int64_t least_ns)
+{
+    int64_t step_ns = 1;
+    while (step_ns < least_ns && step_ns < INT64_MAX / 10) {
+        if (step_ns * 2 >= least_ns) {
+            return step_ns * 2;
+        }
+        if (step_ns * 5 >= least_ns) {
+            return step_ns * 5;
+        }
+        step_ns *= 10;
+    }
+    return step_ns;
+}
+
+void parts_ruler(struct parts *parts)
+{
+    const struct app *app = parts->app;
+    const struct window *window = &app->window;
+    int y = parts->at->ruler_row;
+    int64_t step_ns = ruler_step(window->ns_per_col * RULER_TICK_COLS);
+    int64_t end_ns = window_end(window);
+    int64_t t_ns = (window_floor(window->begin_ns - 1, step_ns) + 1) * step_ns;
+    struct canvas_pen cursor = parts_time_pen(parts, y, ROLE_CURSOR);
+    for (; t_ns < end_ns; t_ns += step_ns) {
+        struct canvas_pen pen = parts_time_pen(parts, y, ROLE_RULER);
+        char text[TIMEFMT_BYTES];
+        pen.col += (int)window_col(window, t_ns);
+        canvas_put(&pen, parts->glyphs->tick);
+        if (pen.col + (int)strlen(timefmt_at(t_ns, step_ns, text)) <= pen.end) {
+            (void)canvas_puts(&pen, text);
+        }
+    }
+    if (app->cursor_col >= 0 && app->cursor_col < window->cols) {
+        cursor.col += app->cursor_col;
+        canvas_put(&cursor, parts->glyphs->cursor);
+    }
+}

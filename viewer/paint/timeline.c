@@ -1,0 +1,311 @@
+/*
+ * timeline: the rows: labels, lanes, utilisation, launches.
+ *
+ * A bar is blanks on a background colour with the name in it; without colour it is drawn with
+ * brackets and a fill. What is narrower than two columns is a block as high as its busy share.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/base/timefmt.h"
+#include "viewer/paint/parts.h"
+
+enum {
+    TIMELINE_GAP_COLS = 3 /* narrower gaps are only blanks */
+};
+
+static void timeline_label(struct parts *parts, const struct row *row, int y, bool current)
+{
+    int room = parts->at->label_cols - 1;
+    enum canvas_role role = current           ? ROLE_LABEL_CURRENT
+                            : row->level == 0 ? ROLE_LABEL_GROUP
+                                              : ROLE_LABEL;
+    struct canvas_pen pen = canvas_pen(parts->canvas, y, 0, room, role);
+    if (room <= 0) {
+        return;
+    }
+    canvas_put(&pen, row->pinned      ? parts->glyphs->pinned
+                     : !row->parent   ? ' '
+                     : row->collapsed ? parts->glyphs->folded
+                                      : parts->glyphs->open);
+    canvas_fill(&pen, ' ', room > 12 ? row->level : row->level > 0 ? 1 : 0);
+    (void)canvas_text_cut(&pen, row->label, strlen(row->label));
+    if (current) {
+        canvas_fill_rest(&pen, ' ');
+    }
+}
+
+/* Is the selected event one of those that the span stands for? */
+static bool timeline_selected(const struct parts *parts, const struct lane *lane,
+                              const struct span *span)
+{
+    const struct app *app = parts->app;
+    const struct window *window = &app->window;
+    int64_t begin_ns;
+    if (app->event.table != (uint32_t)lane->table) {
+        return false;
+    }
+    if (!span->folded) {
+        return lane_event(lane, span->event) == app->event.index;
+    }
+    begin_ns = app_event_begin(app, app->event);
+    return begin_ns < window_time(window, span->col + 1) &&
+           app_event_end(app, app->event) >= window_time(window, span->col) &&
+           lane_find(lane, begin_ns, app->event.index) < lane->count;
+}
+
+static void timeline_hue(const struct parts *parts, uint32_t name, struct canvas_pen *pen)
+{
+    pen->hue = parts->app->hues[name];
+    pen->rgb = parts->app->hue_rgbs[name];
+}
+
+/* The name, or its begin, in the middle part of a bar. */
+static void timeline_name(struct canvas_pen *pen, const struct trace_name *name, int cols)
+{
+    int end = pen->end;
+    pen->end = pen->col + cols < end ? pen->col + cols : end;
+    if (cols >= 6) {
+        (void)canvas_text_cut(pen, name->brief, name->brief_len);
+    } else if (cols >= 2) {
+        (void)canvas_text(pen, name->brief, name->brief_len);
+    }
+    pen->end = end;
+}
+
+static void timeline_bar(const struct parts *parts, const struct lane *lane,
+                         const struct span *span, struct canvas_pen *pen)
+{
+    const struct glyphs *glyphs = parts->glyphs;
+    const struct trace_name *name = &parts->app->trace->names[lane->name[span->event]];
+    int end = pen->col + span->cols;
+    bool framed = parts->plain;
+    bool right = framed && span->ends && span->cols >= 2;
+    int room = span->cols;
+    if (framed) {
+        canvas_put(pen, span->begins ? glyphs->bar_left : glyphs->bar_cut);
+        room -= right ? 2 : 1;
+    } else if (span->begins) {
+        canvas_put(pen, glyphs->bar_edge);
+        room--;
+    }
+    timeline_name(pen, name, room);
+    canvas_fill(pen, framed ? glyphs->bar_fill : ' ', end - pen->col - (right ? 1 : 0));
+    if (right) {
+        canvas_put(pen, glyphs->bar_right);
+    }
+}
+
+static void timeline_block(const struct parts *parts, const struct lane *lane,
+                           const struct span *span, struct canvas_pen *pen)
+{
+    int64_t ns = span->kept && span->kept_ns > 0 ? span->kept_ns : span->busy_ns;
+    int level = glyphs_level(ns, parts->app->window.ns_per_col);
+    bool mark = parts->app->trace->names[lane->name[span->event]].kind == TRACE_NVTX_MARK;
+    canvas_put(pen, mark ? parts->glyphs->mark : parts->glyphs->level[level < 1 ? 1 : level]);
+}
+
+void parts_lane(struct parts *parts, const struct row *row, int y)
+{
+    const struct lane *lane = &row->lane;
+    struct window window = parts->app->window;
+    int count;
+    int i;
+    window.cols = window.cols < PARTS_COLS_MAX ? window.cols : PARTS_COLS_MAX;
+    count = span_build(lane, &window, parts->app->filter.terms, parts->spans);
+    for (i = 0; i < count; i++) {
+        const struct span *span = &parts->spans[i];
+        bool selected = timeline_selected(parts, lane, span);
+        struct canvas_pen pen = parts_time_pen(parts, y, ROLE_BAR);
+        pen.col += span->col;
+        pen.role = span->folded ? (span->kept ? ROLE_BLOCK : ROLE_BLOCK_DIM)
+                                : (span->kept ? ROLE_BAR : ROLE_BAR_DIM);
+        pen.role = selected ? ROLE_SELECTED : pen.role;
+        if (!selected) {
+            timeline_hue(parts, lane->name[span->event], &pen);
+        }
+        if (span->folded || (parts->plain && span->cols == 1)) {
+            timeline_block(parts, lane, span, &pen);
+        } else {
+            timeline_bar(parts, lane, span, &pen);
+        }
+    }
+}
+
+/* One run of columns without work: a line with its time in the middle. */
+static void timeline_gap(const struct parts *parts, int y, int col, int cols, int64_t ns)
+{
+    const struct glyphs *glyphs = parts->glyphs;
+    struct canvas_pen pen = parts_time_pen(parts, y, ROLE_GAP);
+    char text[TIMEFMT_BYTES];
+    int len = (int)strlen(timefmt_duration(ns, text));
+    int rest;
+    pen.col += col;
+    if (cols < TIMELINE_GAP_COLS) {
+        canvas_fill(&pen, glyphs->gap, cols);
+        return;
+    }
+    rest = cols - len;
+    if (rest < 0) {
+        canvas_fill(&pen, glyphs->gap, cols);
+        return;
+    }
+    canvas_fill(&pen, glyphs->gap, rest / 2 - 1);
+    canvas_fill(&pen, ' ', rest >= 2 ? 1 : 0);
+    (void)canvas_puts(&pen, text);
+    canvas_fill(&pen, ' ', rest >= 2 ? 1 : 0);
+    canvas_fill(&pen, glyphs->gap, parts->at->label_cols + col + cols - pen.col);
+}
+
+/* The idle time around a column: the gap of the union that holds it. */
+static int64_t timeline_gap_ns(const struct busy_union *work, int64_t t_ns)
+{
+    uint32_t low = 0;
+    uint32_t high = work->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (work->end_ns[middle] <= t_ns) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low > 0 && low < work->count ? work->begin_ns[low] - work->end_ns[low - 1] : 0;
+}
+
+static void timeline_device(struct parts *parts, uint32_t device, int y)
+{
+    const struct app *app = parts->app;
+    const struct window *window = &app->window;
+    const struct busy *busy = app_busy(app);
+    const struct busy_union *work = &busy->devices[device];
+    struct canvas_pen pen = parts_time_pen(parts, y, ROLE_UTIL);
+    int64_t first_ns = work->count > 0 ? work->begin_ns[0] : INT64_MAX;
+    int64_t last_ns = work->count > 0 ? work->end_ns[work->count - 1] : INT64_MIN;
+    int idle = -1;
+    int col;
+    for (col = 0; col <= window->cols; col++) {
+        int64_t begin_ns = window_time(window, col);
+        int64_t end_ns = begin_ns + window->ns_per_col;
+        int64_t ns = col < window->cols ? busy_device_ns(busy, device, begin_ns, end_ns) : 1;
+        bool gap = ns == 0 && begin_ns >= first_ns && end_ns <= last_ns;
+        if (gap) {
+            idle = idle < 0 ? col : idle;
+            continue;
+        }
+        if (idle >= 0) {
+            timeline_gap(parts, y, idle, col - idle,
+                         timeline_gap_ns(work, window_time(window, idle)));
+            idle = -1;
+        }
+        pen.col = parts->at->label_cols + col;
+        if (col < window->cols && ns > 0) {
+            canvas_put(&pen, parts->glyphs->level[glyphs_level(ns, window->ns_per_col)]);
+        }
+    }
+}
+
+/* The selected gap, on the device row and as a shade over its streams. */
+static void timeline_gap_selected(const struct parts *parts, int y)
+{
+    const struct app *app = parts->app;
+    int64_t first = window_col(&app->window, app->gap_begin_ns);
+    int64_t last = window_col(&app->window, app->gap_end_ns - 1);
+    first = first < 0 ? 0 : first;
+    last = last >= app->window.cols ? app->window.cols - 1 : last;
+    if (first <= last) {
+        canvas_recolor(parts->canvas, y, parts->at->label_cols + (int)first,
+                       (int)(last - first) + 1, ROLE_SELECTED);
+    }
+}
+
+static uint32_t timeline_times_in(const struct derive_times *times, int64_t begin_ns,
+                                  int64_t end_ns)
+{
+    uint32_t at[2] = {0, 0};
+    int64_t limits[2];
+    int side;
+    limits[0] = begin_ns;
+    limits[1] = end_ns;
+    for (side = 0; side < 2; side++) {
+        uint32_t high = times->count;
+        while (at[side] < high) {
+            uint32_t middle = at[side] + (high - at[side]) / 2;
+            if (times->ns[middle] < limits[side]) {
+                at[side] = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+    }
+    return at[1] - at[0];
+}
+
+static void timeline_launches(struct parts *parts, const struct row *row, int y)
+{
+    const struct window *window = &parts->app->window;
+    struct canvas_pen pen = parts_time_pen(parts, y, ROLE_SPARK);
+    uint32_t most = 0;
+    char text[TIMEFMT_BYTES + 8];
+    double per_ms;
+    int col;
+    for (col = 0; col < window->cols; col++) {
+        int64_t begin_ns = window_time(window, col);
+        uint32_t n = timeline_times_in(&row->launches, begin_ns, begin_ns + window->ns_per_col);
+        most = n > most ? n : most;
+    }
+    for (col = 0; col < window->cols; col++) {
+        int64_t begin_ns = window_time(window, col);
+        uint32_t n = timeline_times_in(&row->launches, begin_ns, begin_ns + window->ns_per_col);
+        canvas_put(&pen, parts->glyphs->level[glyphs_level(n, most)]);
+    }
+    per_ms = (double)most * 1e6 / (double)window->ns_per_col;
+    if (parts->at->label_cols >= 17 && most > 0) {
+        int len = snprintf(text, sizeof text, per_ms < 10.0 ? "%.1f" : "%.0f", per_ms);
+        struct canvas_pen label = canvas_pen(parts->canvas, y, parts->at->label_cols - 1 - len,
+                                             parts->at->label_cols - 1, ROLE_DIM);
+        (void)canvas_puts(&label, text);
+    }
+}
+
+static void timeline_row(struct parts *parts, uint32_t index, int y)
+{
+    const struct app *app = parts->app;
+    const struct row *row = &app->rows.list[index];
+    struct canvas_pen pen = parts_time_pen(parts, y, ROLE_DIM);
+    timeline_label(parts, row, y, index == app->row);
+    switch ((enum row_kind)row->kind) {
+    case ROW_DEVICE:
+        timeline_device(parts, row->device, y);
+        if (app_has_gap(app) && app->gap_device == row->device) {
+            timeline_gap_selected(parts, y);
+        }
+        break;
+    case ROW_LAUNCHES:
+        timeline_launches(parts, row, y);
+        break;
+    case ROW_LANE:
+        parts_lane(parts, row, y);
+        break;
+    case ROW_PROCESS:
+    case ROW_GROUP:
+        (void)canvas_text_cut(&pen, row->note, strlen(row->note));
+        break;
+    }
+}
+
+void parts_timeline(struct parts *parts)
+{
+    const struct rows *rows = &parts->app->rows;
+    int line;
+    for (line = 0; line < parts->at->body_rows; line++) {
+        uint32_t place = (uint32_t)line;
+        if (place >= rows->pinned_count) {
+            place = parts->app->first_shown + place - rows->pinned_count;
+        }
+        if (place >= rows->shown_count) {
+            break;
+        }
+        timeline_row(parts, rows->shown[place], parts->at->body_row + line);
+    }
+}

@@ -1,0 +1,434 @@
+/*
+ * term: see term.h.
+ *
+ * Signals are blocked except while term_wait sleeps in pselect, so that a handler only sets a flag
+ * and none is lost between looking and sleeping. Stopping (SIGTSTP) is done here rather than by
+ * ncurses: the screen is given back, the default action is taken, and what follows is drawn anew.
+ */
+#include "viewer/term/term.h"
+
+#define NCURSES_WIDECHAR 1
+#include <errno.h>
+#include <ncurses.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/select.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include "viewer/term/term_info.h"
+
+enum {
+    TERM_SIGNALS = 7,
+    TERM_ESCAPE_MS = 25 /* a lone Escape is told from the begin of a key sequence */
+};
+
+static const int TERM_CAUGHT[TERM_SIGNALS] = {SIGTERM, SIGINT,   SIGHUP, SIGQUIT,
+                                              SIGTSTP, SIGWINCH, SIGCONT};
+
+struct terminal {
+    SCREEN *screen;
+    struct theme theme;
+    sigset_t old_mask;
+    sigset_t wait_mask;
+    struct sigaction old[TERM_SIGNALS];
+    bool shift_keys;
+};
+
+/* What handlers saw: the one state that they may touch. */
+static volatile sig_atomic_t term_leave;
+static volatile sig_atomic_t term_stop;
+static volatile sig_atomic_t term_resized;
+
+static void term_on_signal(int number)
+{
+    if (number == SIGTSTP) {
+        term_stop = 1;
+    } else if (number == SIGWINCH || number == SIGCONT) {
+        term_resized = 1;
+    } else {
+        term_leave = number;
+    }
+}
+
+int term_signal(void)
+{
+    return (int)term_leave;
+}
+
+static void term_catch(struct terminal *term)
+{
+    struct sigaction action;
+    sigset_t block;
+    int i;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = term_on_signal;
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigemptyset(&block);
+    for (i = 0; i < TERM_SIGNALS; i++) {
+        (void)sigaddset(&block, TERM_CAUGHT[i]);
+    }
+    (void)sigprocmask(SIG_BLOCK, &block, &term->old_mask);
+    term->wait_mask = term->old_mask;
+    for (i = 0; i < TERM_SIGNALS; i++) {
+        (void)sigdelset(&term->wait_mask, TERM_CAUGHT[i]);
+        (void)sigaction(TERM_CAUGHT[i], &action, &term->old[i]);
+    }
+}
+
+static void term_uncatch(struct terminal *term)
+{
+    int i;
+    for (i = 0; i < TERM_SIGNALS; i++) {
+        (void)sigaction(TERM_CAUGHT[i], &term->old[i], NULL);
+    }
+    (void)sigprocmask(SIG_SETMASK, &term->old_mask, NULL);
+}
+
+/* How many colours the terminal has, as the theme counts them. */
+static enum theme_colors term_colors(int wanted)
+{
+    enum theme_colors most = !has_colors()         ? THEME_MONO
+                             : COLORS >= 0x1000000 ? THEME_TRUECOLOR
+                             : COLORS >= 256       ? THEME_256
+                             : COLORS >= 16        ? THEME_16
+                                                   : THEME_8;
+    if (wanted < 0 || (enum theme_colors)wanted > most) {
+        return most;
+    }
+    /* A direct-colour terminal takes 0xRRGGBB only; fewer colours are written as such. */
+    return (enum theme_colors)wanted;
+}
+
+static void term_start(struct terminal *term, const struct term_options *options)
+{
+    (void)cbreak();
+    (void)noecho();
+    (void)nonl();
+    (void)keypad(stdscr, TRUE);
+    (void)set_escdelay(TERM_ESCAPE_MS);
+    (void)nodelay(stdscr, TRUE);
+    (void)curs_set(0);
+    (void)intrflush(stdscr, FALSE);
+    if (has_colors()) {
+        (void)start_color();
+        (void)use_default_colors();
+    }
+    term->theme.kind = options->theme;
+    term->theme.colors = term_colors(options->colors);
+    if (options->mouse) {
+        (void)mousemask(BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON1_CLICKED |
+                            BUTTON1_DOUBLE_CLICKED | BUTTON4_PRESSED | BUTTON5_PRESSED,
+                        NULL);
+        (void)mouseinterval(0);
+    }
+}
+
+struct terminal *term_open(const struct term_options *options, struct err *err)
+{
+    const char *name = getenv("TERM");
+    struct terminal *term;
+    int known = 0;
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+        return err_null(err, "the timeline needs a terminal: --dump prints it as text");
+    }
+    if (name == NULL || name[0] == '\0' || (known = term_info(STDOUT_FILENO)) < 0) {
+        return err_null(err,
+                        "TERM=%s names no known terminal: set TERM (xterm-256color, tmux, "
+                        "screen, ...), or use --dump",
+                        name == NULL ? "" : name);
+    }
+    if (known == 0) {
+        return err_null(err, "the terminal %s cannot place the cursor: use --dump", name);
+    }
+    term = calloc(1, sizeof *term);
+    if (term == NULL) {
+        return err_null(err, "not enough memory for the terminal");
+    }
+    term_leave = 0;
+    term_stop = 0;
+    term_resized = 0;
+    term->screen = newterm(NULL, stdout, stdin);
+    if (term->screen == NULL) {
+        free(term);
+        return err_null(err, "the terminal %s could not be opened", name);
+    }
+    term_catch(term);
+    term_start(term, options);
+    return term;
+}
+
+void term_close(struct terminal *term)
+{
+    if (term == NULL) {
+        return;
+    }
+    (void)mousemask(0, NULL);
+    (void)endwin();
+    delscreen(term->screen);
+    term_uncatch(term);
+    free(term);
+}
+
+void term_size(const struct terminal *term, int *cols, int *rows)
+{
+    struct winsize size;
+    (void)term;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0) {
+        *cols = size.ws_col;
+        *rows = size.ws_row;
+    } else {
+        *cols = COLS;
+        *rows = LINES;
+    }
+}
+
+const struct theme *term_theme(const struct terminal *term)
+{
+    return &term->theme;
+}
+
+static attr_t term_attributes(uint8_t attrs)
+{
+    static const struct {
+        uint8_t from;
+        attr_t to;
+    } map[] = {
+        {THEME_BOLD,      A_BOLD     },
+        {THEME_REVERSE,   A_REVERSE  },
+        {THEME_UNDERLINE, A_UNDERLINE},
+        {THEME_FAINT,     A_DIM      }
+    };
+    attr_t out = A_NORMAL;
+    size_t i;
+    for (i = 0; i < sizeof map / sizeof map[0]; i++) {
+        out |= (attrs & map[i].from) != 0 ? map[i].to : A_NORMAL;
+    }
+    return out;
+}
+
+/* Sets the attributes of what follows. Pairs are made as they are needed; ncurses drops the oldest
+ * when the terminal has too few. */
+static void term_look(const struct theme_look *look)
+{
+    attr_t attrs = term_attributes(look->attrs);
+    int pair = 0;
+    if (look->fg != -1 || look->bg != -1) {
+        pair = alloc_pair(look->fg, look->bg);
+        pair = pair < 0 ? 0 : pair;
+    }
+    /* A pair above 32767 does not fit in a short: ncurses takes it through opts. */
+    (void)attr_set(attrs, (short)(pair < 32767 ? pair : 0), &pair);
+}
+
+static bool term_same_look(const struct cell *a, const struct cell *b)
+{
+    return a->role == b->role && a->hue == b->hue && a->rgb == b->rgb;
+}
+
+static void term_draw_row(struct terminal *term, const struct canvas *canvas, int row)
+{
+    const struct cell *cells = &canvas->cells[(size_t)row * (size_t)canvas->cols];
+    wchar_t text[256];
+    int col = 0;
+    (void)move(row, 0);
+    while (col < canvas->cols) {
+        struct theme_look look = theme_look(&term->theme, &cells[col]);
+        int begin = col;
+        int len = 0;
+        while (col < canvas->cols && len < 255 && term_same_look(&cells[col], &cells[begin])) {
+            if (cells[col].ch != 0) {
+                text[len++] = (wchar_t)cells[col].ch;
+            }
+            col++;
+        }
+        term_look(&look);
+        (void)addnwstr(text, len);
+    }
+}
+
+void term_draw(struct terminal *term, const struct canvas *canvas, bool whole)
+{
+    int row;
+    (void)erase();
+    for (row = 0; row < canvas->rows && row < LINES; row++) {
+        term_draw_row(term, canvas, row);
+    }
+    if (whole) {
+        (void)clearok(stdscr, TRUE);
+    }
+    (void)refresh();
+}
+
+/* Gives the terminal back, stops as the shell asked, and takes it again. */
+static void term_pause(struct terminal *term)
+{
+    struct sigaction ours;
+    sigset_t stop;
+    (void)term;
+    term_stop = 0;
+    (void)def_prog_mode();
+    (void)endwin();
+    memset(&ours, 0, sizeof ours);
+    ours.sa_handler = SIG_DFL;
+    (void)sigaction(SIGTSTP, &ours, NULL);
+    (void)raise(SIGTSTP);
+    (void)sigemptyset(&stop);
+    (void)sigaddset(&stop, SIGTSTP);
+    (void)sigprocmask(SIG_UNBLOCK, &stop, NULL);
+    /* Here we are stopped, until SIGCONT. */
+    (void)sigprocmask(SIG_BLOCK, &stop, NULL);
+    ours.sa_handler = term_on_signal;
+    (void)sigaction(SIGTSTP, &ours, NULL);
+    (void)reset_prog_mode();
+    (void)refresh();
+    term_resized = 1;
+}
+
+static void term_take_size(struct terminal *term)
+{
+    int cols;
+    int rows;
+    term_resized = 0;
+    term_size(term, &cols, &rows);
+    (void)resizeterm(rows, cols);
+}
+
+enum term_event term_wait(struct terminal *term)
+{
+    for (;;) {
+        fd_set in;
+        int n;
+        if (term_leave != 0) {
+            return TERM_SIGNAL;
+        }
+        if (term_stop != 0) {
+            term_pause(term);
+            term_take_size(term);
+            return TERM_RESUME;
+        }
+        if (term_resized != 0) {
+            term_take_size(term);
+            return TERM_RESIZE;
+        }
+        FD_ZERO(&in);
+        FD_SET(STDIN_FILENO, &in);
+        n = pselect(STDIN_FILENO + 1, &in, NULL, NULL, NULL, &term->wait_mask);
+        if (n > 0) {
+            int bytes = 0;
+            if (ioctl(STDIN_FILENO, FIONREAD, &bytes) != 0 || bytes == 0) {
+                return TERM_CLOSED;
+            }
+            return TERM_KEY;
+        }
+        if (n < 0 && errno != EINTR) {
+            return TERM_CLOSED;
+        }
+    }
+}
+
+struct term_code {
+    int from;
+    uint32_t to;
+};
+
+static const struct term_code TERM_CODES[] = {
+    {KEY_UP,        KEYS_UP         },
+    {KEY_DOWN,      KEYS_DOWN       },
+    {KEY_LEFT,      KEYS_LEFT       },
+    {KEY_RIGHT,     KEYS_RIGHT      },
+    {KEY_HOME,      KEYS_HOME       },
+    {KEY_END,       KEYS_END        },
+    {KEY_PPAGE,     KEYS_PAGE_UP    },
+    {KEY_NPAGE,     KEYS_PAGE_DOWN  },
+    {KEY_BACKSPACE, KEYS_BACKSPACE  },
+    {KEY_DC,        KEYS_DELETE     },
+    {KEY_ENTER,     KEYS_ENTER      },
+    {KEY_BTAB,      KEYS_BACK_TAB   },
+    {KEY_SLEFT,     KEYS_SHIFT_LEFT },
+    {KEY_SRIGHT,    KEYS_SHIFT_RIGHT},
+    {KEY_SR,        KEYS_SHIFT_UP   },
+    {KEY_SF,        KEYS_SHIFT_DOWN },
+    {KEY_F(1),      KEYS_F1         },
+    {KEY_F(5),      KEYS_F5         },
+};
+
+static bool term_mouse(struct key *key)
+{
+    static const struct {
+        mmask_t bit;
+        uint32_t code;
+    } buttons[] = {
+        {BUTTON4_PRESSED,        KEYS_WHEEL_UP    },
+        {BUTTON5_PRESSED,        KEYS_WHEEL_DOWN  },
+        {BUTTON1_DOUBLE_CLICKED, KEYS_DOUBLE_CLICK},
+        {BUTTON1_CLICKED,        KEYS_CLICK       },
+        {BUTTON1_PRESSED,        KEYS_PRESS       },
+        {BUTTON1_RELEASED,       KEYS_RELEASE     },
+    };
+    MEVENT event;
+    size_t i;
+    if (getmouse(&event) != OK) {
+        return false;
+    }
+    for (i = 0; i < sizeof buttons / sizeof buttons[0]; i++) {
+        if ((event.bstate & buttons[i].bit) != 0) {
+            *key = (struct key){buttons[i].code, event.x, event.y};
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool term_special(wint_t code, struct key *key)
+{
+    size_t i;
+    if (code == KEY_MOUSE) {
+        return term_mouse(key);
+    }
+    for (i = 0; i < sizeof TERM_CODES / sizeof TERM_CODES[0]; i++) {
+        if ((wint_t)TERM_CODES[i].from == code) {
+            key->code = TERM_CODES[i].to;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool term_read(struct terminal *term, struct key *key)
+{
+    wint_t code = 0;
+    int kind;
+    (void)term;
+    while ((kind = get_wch(&code)) != ERR) {
+        *key = (struct key){0};
+        if (kind == KEY_CODE_YES) {
+            if (term_special(code, key)) {
+                return true;
+            }
+            continue;
+        }
+        key->code = code == '\n' ? KEYS_ENTER : code == 127 ? KEYS_BACKSPACE : (uint32_t)code;
+        if (key->code != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void term_send(struct terminal *term, const char *bytes, size_t len)
+{
+    (void)term;
+    (void)fflush(stdout);
+    while (len > 0) {
+        ssize_t n = write(STDOUT_FILENO, bytes, len);
+        if (n <= 0) {
+            return;
+        }
+        bytes += n;
+        len -= (size_t)n;
+    }
+}
