@@ -61,14 +61,13 @@ static const struct opts_option VIEW_OPTIONS[] = {
     {.kind = OPTS_GROUP, .help = "Without a terminal"},
     {0, "dump", "WHAT", .kind = OPTS_TEXT, .choices = "text|roles", .bare = "text",
      .at = offsetof(struct view_args, dump),
-     .help = "Print the frame instead of opening the terminal: its text, or a letter for what each "
-             "cell is."},
+     .help = "Print the frame: its text, or a letter for what each cell is."},
     {0, "size", "WxH", .kind = OPTS_TEXT, .at = offsetof(struct view_args, size),
      .help = "Columns and rows of the dump. Default 80x24."},
     {0, "script", "FILE", .kind = OPTS_TEXT, .complete = OPTS_COMPLETE_FILE,
      .at = offsetof(struct view_args, script),
-     .help = "Press the keys in FILE first: characters as they are, others as <Enter>, <C-u>, "
-             "<Left>; blanks and line ends do nothing."},
+     .help = "Press the keys in FILE first: characters, and <Enter>, <C-u>, <Left>. "
+             "Blanks and line ends do nothing."},
     {0, "keys", "FORM", .kind = OPTS_TEXT, .choices = "text|mdoc", .bare = "text",
      .at = offsetof(struct view_args, keys), .help = "Print the keys and their actions, and leave."},
     {.kind = OPTS_END},
