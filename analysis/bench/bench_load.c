@@ -1,0 +1,132 @@
+/*
+ * bench_load: how fast a capture gets into memory, and how much it takes.
+ *
+ *     bench_load CAPTURE
+ *
+ * The yardstick is a one-thread SELECT of the same columns in the same run: every table read by a
+ * store cursor, every value fetched, nothing kept. Both are repeated; the best of each counts.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "analysis/trace/trace_own.h"
+
+enum {
+    BENCH_ROUNDS = 5
+};
+
+static double bench_now_s(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Fetches all values of a table; returns a sum so that nothing is left out. */
+static int64_t bench_select_table(struct store *store, const struct raw_table *table,
+                                  struct err *err)
+{
+    struct store_scan scan = {table->name, table->columns, table->column_count, 0, INT64_MAX};
+    struct store_cursor *cursor = store_scan(store, &scan, err);
+    int64_t sum = 0;
+    while (cursor != NULL && store_next(cursor, err) == 1) {
+        int c;
+        for (c = 0; c < table->column_count; c++) {
+            size_t len = 0;
+            bool text = table->table == TRACE_NVTX && c == 6; /* the column "text" */
+            sum += text ? (store_text(cursor, c, &len) == NULL ? 0 : (int64_t)len)
+                        : store_int(cursor, c, 0) & 1;
+        }
+    }
+    store_cursor_close(cursor);
+    return sum;
+}
+
+static int bench_select(const char *path, int64_t *sum, struct err *err)
+{
+    struct store *store = store_open(path, err);
+    int s;
+    if (store == NULL) {
+        return -1;
+    }
+    for (s = 0; s < RAW_SOURCE_COUNT; s++) {
+        *sum += bench_select_table(store, &RAW_TABLES[s], err);
+    }
+    store_close(store);
+    return 0;
+}
+
+/* What the arrays of the trace take, without names. */
+static double bench_bytes(const struct trace *trace, uint64_t *events)
+{
+    double bytes = 0;
+    uint32_t d;
+    int t;
+    *events = 0;
+    for (t = 0; t < TRACE_TABLE_COUNT; t++) {
+        const struct trace_events *table = &trace->events[t];
+        *events += table->count;
+        bytes += (double)table->count * (table->link == NULL ? 24 : 28);
+    }
+    bytes += (double)trace->launch_op_count * 4 + (double)trace->events[TRACE_GPU].count * 8;
+    for (d = 0; d < trace->device_count; d++) {
+        bytes += (double)trace->devices[d].busy_count * 24;
+    }
+    return bytes;
+}
+
+static double bench_rss_mib(void)
+{
+    struct rusage usage;
+    (void)getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_maxrss / 1024;
+}
+
+int main(int argc, char **argv)
+{
+    struct err err = {""};
+    double best_select = 1e9;
+    double best_load[2] = {1e9, 1e9}; /* with all threads, with one */
+    double bytes = 0;
+    uint64_t events = 0;
+    int64_t sum = 0;
+    int round;
+    if (argc != 2) {
+        (void)fprintf(stderr, "usage: bench_load CAPTURE\n");
+        return 2;
+    }
+    for (round = 0; round < BENCH_ROUNDS * 3; round++) {
+        double begin = bench_now_s();
+        if (round % 3 == 0) {
+            if (bench_select(argv[1], &sum, &err) != 0) {
+                break;
+            }
+            begin = bench_now_s() - begin;
+            best_select = begin < best_select ? begin : best_select;
+        } else {
+            struct trace_options options = {.threads = round % 3 == 1 ? 0 : 1};
+            struct trace *trace = trace_load(argv[1], &options, &err);
+            double *best = &best_load[round % 3 - 1];
+            if (trace == NULL) {
+                break;
+            }
+            begin = bench_now_s() - begin;
+            *best = begin < *best ? begin : *best;
+            bytes = bench_bytes(trace, &events);
+            trace_free(trace);
+        }
+    }
+    if (err.text[0] != '\0') {
+        (void)fprintf(stderr, "bench_load: %s\n", err.text);
+        return 1;
+    }
+    printf("load      %.1f M events, one-thread SELECT %.2f s (check %lld)\n", (double)events / 1e6,
+           best_select, (long long)sum);
+    printf("load      %.2f x the SELECT with all processors, %.2f x with one thread\n",
+           best_load[0] / best_select, best_load[1] / best_select);
+    printf("load      %.1f bytes an event at rest, peak RSS %.0f MiB (file pages included)\n",
+           bytes / (double)events, bench_rss_mib());
+    return 0;
+}
