@@ -123,11 +123,9 @@ bool store_is_null(struct store_cursor *cursor, int column)
 
 int64_t store_int(struct store_cursor *cursor, int column, int64_t fallback)
 {
-    /* NULL reads as 0, so the usual fallback needs no second call. */
-    if (fallback != 0 && store_is_null(cursor, column)) {
-        return fallback;
-    }
-    return sqlite3_column_int64(cursor->stmt, column + 1);
+    /* NULL reads as 0: only a 0 needs a second look, and none where 0 is the fallback. */
+    int64_t value = sqlite3_column_int64(cursor->stmt, column + 1);
+    return value == 0 && fallback != 0 && store_is_null(cursor, column) ? fallback : value;
 }
 
 double store_real(struct store_cursor *cursor, int column, double fallback)

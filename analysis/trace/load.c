@@ -119,7 +119,7 @@ static int load_arrange_job(struct work *work, uint32_t index, struct store *sto
 }
 
 /* Cuts the tables into pieces. *rows = the bound of all rows. */
-static int load_plan(struct load *load, int64_t *rows, struct err *err)
+static int load_plan(struct load *load, int64_t piece_rows, int64_t *rows, struct err *err)
 {
     uint32_t count = 0;
     int64_t bounds[RAW_SOURCE_COUNT];
@@ -132,7 +132,7 @@ static int load_plan(struct load *load, int64_t *rows, struct err *err)
                            "%s: row ids of %s are out of range (0 to 4294967294): export again",
                            load->own->path, RAW_TABLES[s].name);
         }
-        count += (uint32_t)(bounds[s] / LOAD_PIECE_ROWS) + 1;
+        count += (uint32_t)(bounds[s] / piece_rows) + 1;
         *rows += bounds[s];
     }
     load->pieces = calloc(count, sizeof *load->pieces);
@@ -140,13 +140,13 @@ static int load_plan(struct load *load, int64_t *rows, struct err *err)
         return err_nomem(err, "the plan");
     }
     for (s = 0; s < RAW_SOURCE_COUNT; s++) {
-        uint32_t n = (uint32_t)(bounds[s] / LOAD_PIECE_ROWS) + 1;
+        uint32_t n = (uint32_t)(bounds[s] / piece_rows) + 1;
         uint32_t i;
         for (i = 0; store_has_table(load->store, RAW_TABLES[s].name) && i < n; i++) {
             struct piece *piece = &load->pieces[load->piece_count++];
             piece->source = (enum raw_source)s;
-            piece->first_row = i == 0 ? INT64_MIN : (int64_t)i * LOAD_PIECE_ROWS;
-            piece->end_row = i + 1 == n ? INT64_MAX : (int64_t)(i + 1) * LOAD_PIECE_ROWS;
+            piece->first_row = i == 0 ? INT64_MIN : (int64_t)i * piece_rows;
+            piece->end_row = i + 1 == n ? INT64_MAX : (int64_t)(i + 1) * piece_rows;
         }
     }
     return 0;
@@ -281,7 +281,8 @@ static int load_all(struct load *load, const struct trace_options *options, stru
     int threads;
     int status;
     int t;
-    if (load_plan(load, &read.rows_total, err) != 0) {
+    if (load_plan(load, options->piece_rows > 0 ? options->piece_rows : LOAD_PIECE_ROWS,
+                  &read.rows_total, err) != 0) {
         return -1;
     }
     read.job_count = load->piece_count;

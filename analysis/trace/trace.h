@@ -223,7 +223,8 @@ struct trace {
 };
 
 struct trace_options {
-    int threads; /* loading threads, 0 = the machine's processors, at most 8 */
+    int threads;    /* loading threads, 0 = the machine's processors, at most 8 */
+    int piece_rows; /* rows that a thread takes at a time, 0 = 262144; the trace is the same */
     /* Called now and then while loading with rows done and the bound of all; may be NULL. Another
      * thread may call it. A nonzero return stops the loading ("interrupted"). */
     int (*progress)(void *arg, int64_t done, int64_t total);
