@@ -445,7 +445,7 @@ void session_control_range_close(struct session_control *control, enum session_c
     do {
         uint32_t open = state_open(old);
         uint32_t done = state_done(old);
-        if (open == 1 && state_gate(old) == SESSION_GATE_GO) {
+        if (open == 1 && (old & SESSION_STATE_COLLECT) != 0) {
             done++;
         }
         next = state_make(control, state_gate(old), open > 0 ? open - 1 : 0, done);

@@ -1,0 +1,407 @@
+/*
+ * A program that uses NVTX, in the ways that its first argument names. What it prints and how it
+ * ends must be the same with and without the recorder.
+ */
+#define _GNU_SOURCE /* quick_exit is C11; syscall, gettid; NOLINT */
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/tests/loader.h"
+
+static struct nvtx_attributes attributes_of(const char *text)
+{
+    struct nvtx_attributes attributes = {
+        .version = 2, .size = sizeof(attributes), .message_type = NVTX_TEXT_ASCII};
+    attributes.message.ascii = text;
+    return attributes;
+}
+
+static void core_calls(void)
+{
+    struct nvtx_attributes full = attributes_of("full");
+    full.category = 7;
+    full.color_type = NVTX_COLOR_KIND_ARGB;
+    full.color = 0xff336699;
+    full.payload_type = 1;
+    full.payload.bits = UINT64_C(0x1234567890);
+    struct nvtx_attributes wide = {
+        .version = 2, .size = sizeof(wide), .message_type = NVTX_TEXT_UNICODE};
+    wide.message.unicode = L"gr\u00f6\u00dfe \u4e16 \U0001f600";
+    nvtx.initialize(NULL);
+    nvtx.mark_a("mark a");
+    nvtx.mark_w(L"mark w");
+    nvtx.mark_ex(&full);
+    nvtx.push_a("outer");
+    nvtx.push_w(L"inner w");
+    nvtx.push_ex(&wide);
+    int pushed = nvtx.push_a("");
+    printf("push %d pop %d\n", pushed, nvtx.pop());
+    nvtx.pop();
+    nvtx.pop();
+    nvtx.pop();
+    uint64_t one = nvtx.start_a("one");
+    uint64_t two = nvtx.start_w(L"two");
+    uint64_t three = nvtx.start_ex(&full);
+    nvtx.end(one);
+    nvtx.end(three);
+    nvtx.end(two);
+    nvtx.push_a(NULL);
+    nvtx.pop();
+    nvtx.push_ex(NULL);
+    nvtx.pop();
+    nvtx.category_a(7, "seven");
+    nvtx.category_w(8, L"eight");
+    nvtx.thread_a((uint32_t)syscall(SYS_gettid), "main thread");
+    nvtx.thread_w(4242, L"other thread");
+}
+
+static void domain_calls(void)
+{
+    const void *domain = nvtx.domain_a("app.domain");
+    const void *wide = nvtx.domain_w(L"d\u00f6main");
+    const void *same = nvtx_second.domain_a("app.domain");
+    printf("same domain %d\n", domain == same);
+    const void *text = nvtx.string_a(domain, "registered text");
+    const void *text_wide = nvtx.string_w(wide, L"registriert \u00fc");
+    struct nvtx_attributes registered = {
+        .version = 2, .size = sizeof(registered), .message_type = NVTX_TEXT_REGISTERED};
+    registered.message.registered = text;
+    registered.payload_type = 3;
+    double value = 2.5;
+    memcpy(&registered.payload.bits, &value, sizeof(value));
+    nvtx.domain_push(domain, &registered);
+    registered.message.registered = text_wide;
+    registered.payload_type = 5;
+    registered.payload.bits = (uint32_t)-3;
+    nvtx.domain_push(wide, &registered);
+    nvtx.domain_mark(domain, &registered);
+    nvtx.domain_pop(wide);
+    nvtx.domain_pop(domain);
+    struct nvtx_attributes plain = attributes_of("in default by handle");
+    nvtx.domain_push(NULL, &plain);
+    nvtx.domain_pop(NULL);
+    uint64_t range = nvtx.domain_start(domain, &plain);
+    nvtx_second.domain_end(same, range);
+    nvtx.domain_category_a(domain, 7, "seven here");
+    nvtx.domain_category_w(wide, 9, L"neun");
+    struct nvtx_resource resource = {.version = 1,
+                                     .size = sizeof(resource),
+                                     .identifier_type = 0x10001,
+                                     .message_type = NVTX_TEXT_ASCII};
+    resource.identifier.value = 77;
+    resource.message.ascii = "a mutex";
+    nvtx.resource_destroy(nvtx.resource_create(domain, &resource));
+    nvtx.cuda_device_a(1, "second GPU");
+    nvtx.cuda_stream_w((const void *)0x1000, L"copy stream");
+    nvtx.cuda_event_a((const void *)0x2000, "done event");
+    nvtx.cu_stream_a((const void *)0x3000, "compute stream");
+    nvtx.cu_context_w((const void *)0x4000, L"context");
+    nvtx.domain_destroy(domain);
+    nvtx.domain_mark(domain, &plain);
+}
+
+static void extension_calls(void)
+{
+    struct nvtx_schema_entry entries[] = {
+        {.type = 3,        .name = "count"},
+        { .type = 4, .name = "bytes",     .offset = 8}
+    };
+    struct nvtx_schema schema = {.fields = NVTX_SCHEMA_FIELD_NAME | NVTX_SCHEMA_FIELD_ENTRIES |
+                                           NVTX_SCHEMA_FIELD_COUNT | NVTX_SCHEMA_FIELD_STATIC_BYTES,
+                                 .name = "my schema",
+                                 .entries = entries,
+                                 .count = 2,
+                                 .static_bytes = 16};
+    const void *domain = nvtx.domain_a("payloads");
+    uint64_t id = nvtx.schema_register(domain, &schema);
+    schema.fields |= NVTX_SCHEMA_FIELD_ID;
+    schema.id = 0x1000007;
+    uint64_t own = nvtx.schema_register(domain, &schema);
+    printf("enabled %d own %llx\n", nvtx.domain_is_enabled(domain), (unsigned long long)own);
+    struct nvtx_payload_data data = {id, 6, "abcdef"};
+    struct nvtx_payload_data text = {own, SIZE_MAX, "to the zero"};
+    nvtx.push_payload(domain, &data, 1);
+    nvtx.mark_payload(domain, &text, 1);
+    nvtx.pop_payload(domain, NULL, 0);
+    struct nvtx_attributes extended = attributes_of("extended");
+    extended.payload_type = NVTX_PAYLOAD_KIND_EXT;
+    extended.reserved0 = 1;
+    extended.payload.pointer = &text;
+    nvtx.domain_push(domain, &extended);
+    nvtx.domain_pop(domain);
+    nvtx.event_submit(domain, &data, 1);
+}
+
+static void *thread_work(void *argument)
+{
+    int number = *(int *)argument;
+    char text[64];
+    for (int i = 0; i < 1000; i++) {
+        (void)snprintf(text, sizeof(text), "thread %d range %d", number, i);
+        nvtx.push_a(text);
+        nvtx.push_a("inside");
+        nvtx.pop();
+        nvtx.pop();
+    }
+    return NULL;
+}
+
+/* ROUNDS of COUNT threads each: later ones use what earlier ones left. */
+static void threads(int count, int rounds)
+{
+    pthread_t ids[64];
+    int numbers[64];
+    for (int round = 0; round < rounds; round++) {
+        for (int i = 0; i < count; i++) {
+            numbers[i] = round * count + i;
+            (void)pthread_create(&ids[i], NULL, thread_work, &numbers[i]);
+        }
+        for (int i = 0; i < count; i++) {
+            (void)pthread_join(ids[i], NULL);
+        }
+    }
+}
+
+static void *end_range(void *range)
+{
+    nvtx.end(*(uint64_t *)range);
+    return NULL;
+}
+
+static void cross_thread(void)
+{
+    pthread_t id;
+    uint64_t range = nvtx.start_a("crossing");
+    (void)pthread_create(&id, NULL, end_range, &range);
+    (void)pthread_join(id, NULL);
+}
+
+static void wait_child(pid_t pid)
+{
+    int status = 0;
+    (void)waitpid(pid, &status, 0);
+    printf("child %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
+    (void)fflush(stdout);
+}
+
+/* Children of a process that has events already, at two levels; names given before the fork are
+ * used after it. */
+static void forks(void)
+{
+    const void *domain = nvtx.domain_a("before fork");
+    struct nvtx_attributes registered = {
+        .version = 2, .size = sizeof(registered), .message_type = NVTX_TEXT_REGISTERED};
+    registered.message.registered = nvtx.string_a(domain, "known before");
+    nvtx.push_a("parent");
+    (void)fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        nvtx.domain_push(domain, &registered);
+        pid_t inner = fork();
+        if (inner == 0) {
+            nvtx.mark_a("grandchild");
+            _exit(3);
+        }
+        wait_child(inner);
+        nvtx.domain_pop(domain);
+        exit(2);
+    }
+    wait_child(pid);
+    nvtx.pop();
+}
+
+static void many_children(int count)
+{
+    for (int i = 0; i < count; i++) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            char text[32];
+            (void)snprintf(text, sizeof(text), "child %d", i);
+            nvtx.push_a(text);
+            nvtx.pop();
+            _exit(0);
+        }
+        (void)waitpid(pid, NULL, 0);
+    }
+}
+
+static void on_signal(int number)
+{
+    (void)number;
+    nvtx.push_a("from a signal handler");
+    nvtx.pop();
+}
+
+/* Signals that interrupt the recorder at any place. */
+static void signals(void)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = on_signal;
+    (void)sigaction(SIGALRM, &action, NULL);
+    timer_t timer;
+    struct itimerspec every = {
+        {0, 50000},
+        {0, 50000}
+    };
+    (void)timer_create(CLOCK_MONOTONIC, NULL, &timer);
+    (void)timer_settime(timer, 0, &every, NULL);
+    for (int i = 0; i < 200000; i++) {
+        nvtx.push_a("main");
+        nvtx.pop();
+    }
+    every = (struct itimerspec){
+        {0, 0},
+        {0, 0}
+    };
+    (void)timer_settime(timer, 0, &every, NULL);
+}
+
+/* Numbered events for ever; the number that is surely published is in a file that the parent maps.
+ */
+static void count_until_killed(const char *path)
+{
+    FILE *file = fopen(path, "r+e");
+    if (file == NULL) {
+        exit(9);
+    }
+    _Atomic uint64_t *counter =
+        mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0);
+    for (uint64_t i = 0;; i++) {
+        char text[32];
+        (void)snprintf(text, sizeof(text), "%llu", (unsigned long long)i);
+        nvtx.push_a(text);
+        nvtx.pop();
+        atomic_store(counter, i + 1);
+    }
+}
+
+static void at_exit_mark(void)
+{
+    nvtx.mark_a("in atexit");
+}
+
+static void ends(const char *how)
+{
+    nvtx.push_a("before the end");
+    nvtx.mark_a(how);
+    (void)fflush(stdout);
+    if (strcmp(how, "_exit") == 0) {
+        _exit(11);
+    } else if (strcmp(how, "exit") == 0) {
+        exit(12);
+    } else if (strcmp(how, "quick_exit") == 0) {
+        quick_exit(13);
+    } else if (strcmp(how, "abort") == 0) {
+        abort();
+    } else if (strcmp(how, "segv") == 0) {
+        (void)raise(SIGSEGV);
+    } else if (strcmp(how, "term") == 0) {
+        (void)raise(SIGTERM);
+    } else if (strcmp(how, "int") == 0) {
+        (void)raise(SIGINT);
+    } else if (strcmp(how, "kill") == 0) {
+        (void)raise(SIGKILL);
+    } else if (strcmp(how, "exec") == 0) {
+        (void)execl("/proc/self/exe", "client_nvtx", "mark", "after exec", (char *)NULL);
+    } else if (strcmp(how, "pthread_exit") == 0) {
+        pthread_exit(NULL);
+    }
+}
+
+static void text_sizes(void)
+{
+    static char text[20000];
+    const int sizes[] = {0, 1, 7, 8, 9, 4095, 4096, 8192, 8193, 19999};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        memset(text, 'a' + (int)i, sizeof(text));
+        text[sizes[i]] = '\0';
+        nvtx.mark_a(text);
+    }
+}
+
+/* Ranges for the tests of capture ranges. */
+static void phases(void)
+{
+    const void *domain = nvtx.domain_a("train");
+    struct nvtx_attributes registered = {
+        .version = 2, .size = sizeof(registered), .message_type = NVTX_TEXT_REGISTERED};
+    for (int i = 0; i < 3; i++) {
+        nvtx.push_a("warm-up");
+        nvtx.mark_a("outside");
+        nvtx.pop();
+        registered.message.registered = nvtx.string_a(domain, "step");
+        nvtx.domain_push(domain, &registered);
+        nvtx.push_a("step");
+        nvtx.mark_a("inside");
+        nvtx.pop();
+        nvtx.domain_push(domain, &registered);
+        nvtx.domain_pop(domain);
+        nvtx.domain_pop(domain);
+        uint64_t range = nvtx.start_w(L"epoch");
+        nvtx.mark_a("in epoch");
+        nvtx.end(range);
+    }
+}
+
+static void run_mode(const char *mode, const char *value, int number)
+{
+    if (strcmp(mode, "all") == 0) {
+        core_calls();
+        domain_calls();
+        extension_calls();
+    } else if (strcmp(mode, "threads") == 0) {
+        threads(number, 3);
+    } else if (strcmp(mode, "cross") == 0) {
+        cross_thread();
+    } else if (strcmp(mode, "forks") == 0) {
+        forks();
+    } else if (strcmp(mode, "children") == 0) {
+        many_children(number);
+    } else if (strcmp(mode, "signals") == 0) {
+        signals();
+    } else if (strcmp(mode, "count") == 0) {
+        count_until_killed(value);
+    } else if (strcmp(mode, "end") == 0) {
+        ends(value);
+    } else if (strcmp(mode, "mark") == 0) {
+        nvtx.mark_a(value);
+    } else if (strcmp(mode, "texts") == 0) {
+        text_sizes();
+    } else if (strcmp(mode, "phases") == 0) {
+        phases();
+    } else if (strcmp(mode, "many") == 0) {
+        for (int i = 0; i < number; i++) {
+            nvtx.push_a("one of many events");
+            nvtx.pop();
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode = argc > 1 ? argv[1] : "all";
+    const char *value = argc > 2 ? argv[2] : "";
+    bool attached = loader_open(strcmp(mode, "old") == 0);
+    (void)loader_open_second();
+    if (strcmp(mode, "old") == 0) {
+        nvtx.push_a("old client");
+        nvtx.pop();
+    }
+    if (strcmp(mode, "attached") == 0) {
+        return attached ? 0 : 1;
+    }
+    if (strcmp(mode, "end") == 0) {
+        (void)atexit(at_exit_mark);
+    }
+    run_mode(mode, value, atoi(value));
+    return 0;
+}
