@@ -49,7 +49,7 @@ struct nvtx_thread {
     struct spool_segment *segment; /* NULL: none yet */
     uint8_t *next;                 /* behind the record that is being written */
     volatile uint8_t busy;         /* recording: an event from a signal handler is dropped */
-    bool ended;                    /* the thread's destructors have run */
+    bool begun;                    /* it has had a segment */
     uint32_t tid;
     uint32_t serial;      /* of the thread in this process, from 1 */
     uint32_t ranges;      /* made by start, for ids */

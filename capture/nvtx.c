@@ -67,7 +67,6 @@ static void thread_end(void *value)
     thread->segment = NULL;
     thread->at = NULL;
     thread->end = NULL;
-    thread->ended = true;
     nvtx_leave();
 }
 
@@ -78,6 +77,7 @@ void nvtx_fork_child(void)
     self.at = NULL;
     self.end = NULL;
     self.busy = 0;
+    self.begun = false;
     self.tid = 0;
     self.next_bytes = 0;
     nvtx_range_fork_child();
@@ -122,7 +122,8 @@ static struct spool_segment *find_segment(struct nvtx_thread *thread, struct spo
                                           size_t need)
 {
     enum spool_loss why = SPOOL_LOSS_NVTX_NO_BUFFER;
-    if (!thread->ended) {
+    /* Only a thread's first: its records must come in the order of the segments. */
+    if (!thread->begun) {
         struct spool_segment *spare = spool_writer_get_spare(writer);
         if (spare != NULL && spool_room(spare) - atomic_load(&spare->published) >= need) {
             return spare;
@@ -168,6 +169,7 @@ static bool refill(struct nvtx_thread *thread, size_t bytes)
     struct spool_nvtx head = {SPOOL_NVTX_THREAD, 0, 0, sizeof(head), thread->tid};
     uint64_t published = atomic_load(&segment->published);
     thread->segment = segment;
+    thread->begun = true;
     thread->at = spool_payload(segment) + published;
     thread->end = (uint8_t *)segment + segment->bytes;
     memcpy(thread->at, &head, sizeof(head));
