@@ -17,7 +17,7 @@
 struct measure_query {
     const struct facts *facts;
     const struct busy *busy;       /* of the terms */
-    const struct overlap *overlap; /* of the device and the terms; NULL = leave out */
+    const struct overlap *overlap; /* of the terms; NULL = leave out */
     const struct terms *terms;     /* NULL = all */
     uint32_t device;
     int64_t begin_ns; /* A and B; either order */

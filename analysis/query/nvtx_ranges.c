@@ -97,46 +97,17 @@ static int nvtx_ranges_link(struct nvtx_ranges *ranges)
     return rc;
 }
 
-struct nvtx_cross {
-    const struct kit_events *events;
-    const struct trace *trace;
-    bool *crossed; /* by k */
-};
-
-static void nvtx_cross_row(void *arg, size_t k, struct store_cursor *row)
-{
-    struct nvtx_cross *cross = arg;
-    int64_t begin_tid = store_int(row, 0, 0);
-    cross->crossed[k] = !store_is_null(row, 1) && store_int(row, 1, 0) != begin_tid;
-}
-
 /* Takes out the start/end ranges that ended on another thread. */
-static int nvtx_drop_crossed(const struct trace *trace, struct kit_events *events, struct err *err)
+static void nvtx_drop_crossed(const struct trace *trace, struct kit_events *events)
 {
-    static const char *const COLUMNS[] = {"globalTid", "endGlobalTid"};
-    struct nvtx_cross cross = {.events = events, .trace = trace};
-    struct kit_rows rows = {.table = TRACE_NVTX,
-                            .kinds = KIT_STARTEND,
-                            .columns = COLUMNS,
-                            .column_count = 2,
-                            .visit = nvtx_cross_row,
-                            .arg = &cross};
     size_t kept = 0;
     size_t k;
-    int rc;
-    cross.crossed = calloc(events->count + 1, sizeof *cross.crossed);
-    if (cross.crossed == NULL) {
-        return err_nomem(err, "the NVTX ranges");
-    }
-    rc = kit_rows_visit(trace, events, &rows, err);
     for (k = 0; k < events->count; k++) {
-        if (!cross.crossed[k]) {
+        if (!trace_is_cross_thread(trace, events->list[k])) {
             events->list[kept++] = events->list[k];
         }
     }
     events->count = kept;
-    free(cross.crossed);
-    return rc;
 }
 
 int nvtx_ranges_new(const struct report_context *c, uint32_t kinds, bool whole_thread,
@@ -147,15 +118,17 @@ int nvtx_ranges_new(const struct report_context *c, uint32_t kinds, bool whole_t
     const struct trace_events *nvtx = &c->trace->events[TRACE_NVTX];
     struct kit_events events;
     uint32_t i;
-    int rc;
+    int rc = 0;
     by_time.name_bits = NULL;
     *out = (struct nvtx_ranges){0};
     if (kit_events_new(&all_names, TRACE_NVTX, kinds, &events, err) != 0) {
         return -1;
     }
-    rc = whole_thread ? nvtx_drop_crossed(c->trace, &events, err) : 0;
+    if (whole_thread) {
+        nvtx_drop_crossed(c->trace, &events);
+    }
     out->list = calloc(events.count + 1, sizeof *out->list);
-    if (rc == 0 && out->list == NULL) {
+    if (out->list == NULL) {
         rc = err_nomem(err, "the NVTX ranges");
     }
     for (i = 0; rc == 0 && i < events.count; i++) {

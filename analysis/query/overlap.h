@@ -3,10 +3,10 @@
  * nothing.
  *
  * Communication is kernels whose short name begins with nccl (any case); all other kernels, sets
- * and graph launches are compute; memcpys and migrations are copies. Made once for a device (and a
- * selection), then any window is two binary searches.
+ * and graph launches are compute; memcpys and migrations are copies. Made once for all devices (and
+ * a selection), then any window is two binary searches.
  *
- * Cost: O(ops log lanes) to make, 12 bytes a change of what runs; O(log n) a window.
+ * Cost: O(ops log lanes) to make, 9 bytes a change of what runs; O(log n) a window.
  */
 #ifndef CUTLINE_QUERY_OVERLAP_H
 #define CUTLINE_QUERY_OVERLAP_H
@@ -27,11 +27,10 @@ enum overlap_class {
 /* The class of an op by its name. */
 enum overlap_class overlap_class_of(const struct trace_name *name);
 
-struct overlap; /* the changes of one device */
+struct overlap; /* the changes of each device */
 
 /* terms NULL = all ops. NULL on failure. */
-struct overlap *overlap_new(const struct trace *trace, uint32_t device, const struct terms *terms,
-                            struct err *err);
+struct overlap *overlap_new(const struct trace *trace, const struct terms *terms, struct err *err);
 void overlap_free(struct overlap *overlap);
 
 /* Time by set of classes: ns[OVERLAP_COMPUTE | OVERLAP_COPY] is compute and copy without
@@ -39,7 +38,8 @@ void overlap_free(struct overlap *overlap);
 struct overlap_sums {
     int64_t ns[OVERLAP_MASKS];
 };
-struct overlap_sums overlap_in(const struct overlap *overlap, int64_t begin_ns, int64_t end_ns);
+struct overlap_sums overlap_in(const struct overlap *overlap, uint32_t device, int64_t begin_ns,
+                               int64_t end_ns);
 
 /* Five parts that make up the whole. */
 struct overlap_parts {

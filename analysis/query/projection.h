@@ -9,8 +9,7 @@
  * Rows: projected ranges of one device and thread are put on as few rows as keep them apart and
  * each below the range that encloses it.
  *
- * Cost: O((ranges + launches) log launches) time; 16 bytes a launch of one thread at a time, beside
- * the result.
+ * Cost: O(n log n) time for n ranges and launches, and O(open ranges) for each launched op.
  */
 #ifndef CUTLINE_QUERY_PROJECTION_H
 #define CUTLINE_QUERY_PROJECTION_H
@@ -19,7 +18,6 @@
 #include <stdint.h>
 
 #include "analysis/base/err.h"
-#include "analysis/query/facts.h"
 #include "analysis/trace/trace.h"
 
 struct projected {
@@ -52,7 +50,7 @@ struct projection {
 };
 
 /* NULL on failure. */
-struct projection *projection_new(const struct facts *facts, struct err *err);
+struct projection *projection_new(const struct trace *trace, struct err *err);
 void projection_free(struct projection *projection);
 /* The projections of one range, one for each device: *count indices in list; NULL for none. */
 const uint32_t *projection_of(const struct projection *projection, uint32_t nvtx, uint32_t *count);

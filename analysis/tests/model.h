@@ -18,6 +18,7 @@
 
 #include "analysis/tests/check.h"
 #include "analysis/trace/trace.h"
+#include "analysis/trace/trace_own.h"
 
 enum {
     MODEL_NAMES = 64,
@@ -363,6 +364,19 @@ static inline void model_unions(struct model *m)
     }
 }
 
+/* What trace_lane_of asks. */
+static inline void model_own(struct model *m)
+{
+    struct trace_own *own = model_alloc(1, sizeof *own);
+    for (int t = 0; t < TRACE_TABLE_COUNT; t++)
+        own->table_lanes[t] = model_alloc(m->trace.lane_count, sizeof(uint32_t));
+    for (uint32_t l = 0; l < m->trace.lane_count; l++) {
+        uint8_t t = m->lanes[l].table;
+        own->table_lanes[t][own->table_lane_count[t]++] = l;
+    }
+    m->trace.own = own;
+}
+
 static inline void model_build(struct model *m)
 {
     m->trace.names = m->names;
@@ -381,6 +395,7 @@ static inline void model_build(struct model *m)
     free(sorted);
     model_links(m);
     model_unions(m);
+    model_own(m);
 }
 
 static inline uint32_t model_at(const struct model *m, uint32_t handle)
@@ -408,6 +423,10 @@ static inline void model_free(struct model *m)
         for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
             free(arrays[i].owned);
     }
+    struct trace_own *own = m->trace.own;
+    for (int t = 0; own != NULL && t < TRACE_TABLE_COUNT; t++)
+        free(own->table_lanes[t]);
+    free(own);
     free(m->trace.gpu_busy_ns);
     free(m->trace.launch_ops);
     free(m->events);
