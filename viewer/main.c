@@ -12,8 +12,17 @@
 #include "viewer/output.h"
 
 static const struct command *const COMMANDS[] = {
-    &COMMAND_INFO,       &COMMAND_STATS, &COMMAND_ANALYZE, &COMMAND_VIEW, &COMMAND_HELP,
-    &COMMAND_COMPLETION, NULL,
+    /* clang-format off: one a line */
+    &COMMAND_VIEW,
+    &COMMAND_INFO,
+    &COMMAND_STATS,
+    &COMMAND_ANALYZE,
+    &COMMAND_DIFF,
+    &COMMAND_EXPORT,
+    &COMMAND_HELP,
+    &COMMAND_COMPLETION,
+    NULL,
+    /* clang-format on */
 };
 
 const struct command *const *command_table(void)

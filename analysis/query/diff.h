@@ -57,6 +57,8 @@ struct diff_row {
 
 struct diff_options {
     const char *per; /* NVTX range name: times and counts are per instance of it; NULL = whole */
+    bool exact;      /* keep PyTorch's numbers of calls (", seq = 5, op_id = 7") in range names;
+                        without it they are left out, so that the same call compares */
     int64_t begin_ns[2]; /* windows, INT64_MIN, INT64_MAX = everywhere */
     int64_t end_ns[2];
 };

@@ -22,6 +22,7 @@ struct builder {
     struct arena *arena;
     struct diff_sum *out;
     struct window window;
+    bool exact;
     size_t cap;
     struct err *err;
 };
@@ -93,7 +94,7 @@ static struct diff_entry *builder_push(struct builder *builder, enum diff_sectio
     return &out->list[out->count++];
 }
 
-static const char *safe_copy(struct arena *arena, const char *domain, const char *text, size_t len)
+static char *safe_copy(struct arena *arena, const char *domain, const char *text, size_t len)
 {
     struct buf safe = {0};
     if (domain != NULL && domain[0] != '\0') {
@@ -104,6 +105,20 @@ static const char *safe_copy(struct arena *arena, const char *domain, const char
     char *copy = buf_failed(&safe) ? NULL : arena_copy(arena, buf_text(&safe), safe.len);
     buf_free(&safe);
     return copy;
+}
+
+/* Cuts each ", seq = N" and ", op_id = N" out of the text. */
+static void drop_numbers(char *text)
+{
+    static const char *const labels[] = {", seq = ", ", op_id = "};
+    for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
+        char *at = strstr(text, labels[i]);
+        size_t digits = at == NULL ? 0 : strspn(at + strlen(labels[i]), "0123456789");
+        if (digits > 0) {
+            const char *rest = at + strlen(labels[i]) + digits;
+            memmove(at, rest, strlen(rest) + 1);
+        }
+    }
 }
 
 static enum diff_section name_section(const struct trace_name *name)
@@ -126,12 +141,15 @@ static enum diff_section name_section(const struct trace_name *name)
     }
 }
 
-static const char *name_key(struct arena *arena, const struct trace_name *name)
+static const char *name_key(struct arena *arena, const struct trace_name *name, bool exact)
 {
-    bool full = name->kind == TRACE_KERNEL || name->kind == TRACE_NVTX_PUSHPOP ||
-                name->kind == TRACE_NVTX_STARTEND;
-    if (full)
-        return safe_copy(arena, name->domain, name->full, name->full_len);
+    bool range = name->kind == TRACE_NVTX_PUSHPOP || name->kind == TRACE_NVTX_STARTEND;
+    if (range || name->kind == TRACE_KERNEL) {
+        char *key = safe_copy(arena, name->domain, name->full, name->full_len);
+        if (range && !exact && key != NULL)
+            drop_numbers(key);
+        return key;
+    }
     if (name->kind == TRACE_MEMCPY || name->kind == TRACE_MIGRATION) {
         const char *copy = safe_copy(arena, NULL, name->brief, name->brief_len);
         return copy == NULL ? NULL
@@ -162,7 +180,7 @@ static int table_sum(struct builder *builder, enum trace_table table, struct dif
         if (entry == NULL)
             return -1;
         *entry = by_name[i];
-        entry->key = name_key(builder->arena, &trace->names[i]);
+        entry->key = name_key(builder->arena, &trace->names[i], builder->exact);
         entry->brief = trace->names[i].brief;
         if (entry->key == NULL)
             return -1;
