@@ -12,7 +12,7 @@
 #include "viewer/output.h"
 
 static const struct command *const COMMANDS[] = {
-    /* clang-format off: one a line */
+    /* clang-format off */
     &COMMAND_VIEW,
     &COMMAND_INFO,
     &COMMAND_STATS,
