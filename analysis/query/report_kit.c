@@ -66,6 +66,9 @@ void kit_kernel_in_range(struct buf *out, const struct report_context *c, const 
 
 void kit_xyz(struct buf *out, const int64_t *xyz)
 {
+    if (xyz[0] < 0) {
+        return;
+    }
     buf_addf(out, "%4" PRId64 " %4" PRId64 " %4" PRId64, xyz[0], xyz[1], xyz[2]);
 }
 

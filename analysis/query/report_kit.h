@@ -36,7 +36,7 @@ struct kit_text kit_api(const struct trace *trace, uint32_t name);
  * "domain:range/kernel". innermost: of nvtx_innermost, NULL = none wanted. op: GPU index. */
 void kit_kernel_in_range(struct buf *out, const struct report_context *c, const uint32_t *innermost,
                          uint32_t op);
-/* "   1    1    1": three sizes as nsys prints them. */
+/* "   1    1    1": three sizes as nsys prints them; nothing where they are unknown (-1). */
 void kit_xyz(struct buf *out, const int64_t *xyz);
 /* Adds "domain:range", ":range" for the default domain. */
 void kit_nvtx(struct buf *out, const struct trace *trace, uint32_t name);
