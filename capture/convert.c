@@ -95,6 +95,7 @@ void convert_result_free(struct convert_result *result)
 {
     free(result->processes);
     free(result->losses);
+    free(result->ranges);
     *result = (struct convert_result){0};
 }
 
@@ -350,11 +351,12 @@ static int end_clocks(struct convert *c, struct err *err)
 
 /* ---- the passes ------------------------------------------------------------------------------ */
 
-static void report(struct convert *c, uint64_t done)
+static int report(struct convert *c, uint64_t done, struct err *err)
 {
-    if (c->opts->progress) {
-        c->opts->progress(c->opts->progress_arg, done, c->all_bytes);
+    if (c->opts->progress && c->opts->progress(c->opts->progress_arg, done, c->all_bytes)) {
+        return err_set(err, "the conversion was interrupted");
     }
+    return 0;
 }
 
 /* Whether the records of each thread come in the order of time. */
@@ -451,7 +453,7 @@ static int second_pass(struct convert *c, struct convert_proc *proc, struct err 
         result = one_item(c, proc, pairs, &item, err);
         if (n % REPORT_EVERY == 0) {
             spool_reader_progress(reader, &done, &all);
-            report(c, c->done_bytes + done);
+            result = result < 0 ? result : report(c, c->done_bytes + done, err);
         }
     }
     if (result == 0) {
@@ -462,7 +464,7 @@ static int second_pass(struct convert *c, struct convert_proc *proc, struct err 
     }
     spool_reader_progress(reader, &done, &all);
     c->done_bytes += all;
-    report(c, c->done_bytes);
+    result = result < 0 ? result : report(c, c->done_bytes, err);
 out:
     convert_pairs_free(pairs);
     spool_reader_close(reader);
@@ -484,11 +486,12 @@ static int write_sorted(struct convert *c, struct err *err)
         while ((got = sorter_next(c->sorters[i], &record, err)) == 1) {
             int result = i == CONVERT_NVTX ? convert_nvtx_row(c, record.data, record.bytes, err)
                                            : convert_cupti_row(c, record.data, record.bytes, err);
+            if (++done % 8192 == 0 && result == 0) {
+                uint64_t at = base + (uint64_t)((double)done / (double)rows * (double)base);
+                result = report(c, at, err);
+            }
             if (result < 0) {
                 return -1;
-            }
-            if (++done % 8192 == 0) {
-                report(c, base + (uint64_t)((double)done / (double)rows * (double)base));
             }
         }
         if (got < 0) {
@@ -545,7 +548,7 @@ static void measure(struct convert *c, int64_t began_ns)
     c->result->duration_ns = c->end_ns;
     c->result->file_bytes = stat(c->opts->output, &st) == 0 ? (uint64_t)st.st_size : 0;
     c->result->seconds = (double)(clock_read_ns(CLOCK_MONOTONIC) - began_ns) / 1e9;
-    report(c, c->all_bytes);
+    (void)report(c, c->all_bytes, NULL);
 }
 
 int convert_session(const struct convert_opts *opts, struct convert_result *result, struct err *err)

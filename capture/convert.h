@@ -32,7 +32,8 @@ struct convert_opts {
     int command_n;
     const char *target;  /* where it ran, for META_DATA_CAPTURE; NULL: not known */
     uint64_t sort_bytes; /* memory for sorting; 0: see above */
-    void (*progress)(void *arg, uint64_t done, uint64_t all); /* may be NULL */
+    /* Called now and then; may be NULL. Nonzero ends the conversion with an error. */
+    int (*progress)(void *arg, uint64_t done, uint64_t all);
     void *progress_arg;
 };
 
@@ -85,7 +86,7 @@ struct convert_result {
     size_t processes_n;
     struct convert_loss *losses; /* owned */
     size_t losses_n;
-    struct convert_range ranges[CONVERT_RANGES_MAX];
+    struct convert_range *ranges; /* owned; at most CONVERT_RANGES_MAX */
     size_t ranges_n;
     bool range_wanted; /* a capture range was set */
     bool range_opened;

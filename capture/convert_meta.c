@@ -259,7 +259,10 @@ static void learn_range(struct convert *c, const struct convert_proc *proc,
             return;
         }
     }
-    if (result->ranges_n < CONVERT_RANGES_MAX) {
+    if (!result->ranges) {
+        result->ranges = calloc(CONVERT_RANGES_MAX, sizeof *result->ranges);
+    }
+    if (result->ranges && result->ranges_n < CONVERT_RANGES_MAX) {
         result->ranges[result->ranges_n++] = range;
     }
 }

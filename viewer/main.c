@@ -19,6 +19,7 @@ static const struct command *const COMMANDS[] = {
     &COMMAND_ANALYZE,
     &COMMAND_DIFF,
     &COMMAND_EXPORT,
+    &COMMAND_RECORD,
     &COMMAND_HELP,
     &COMMAND_COMPLETION,
     NULL,
