@@ -196,10 +196,11 @@ static void device_wait(const struct facts *facts, uint32_t after, struct cause 
         facts_wait_before(facts, lane, from, trace->events[TRACE_API].begin_ns[out->launch]);
 }
 
-static void slow_launch(const struct facts *facts, struct span launch, struct cause *out)
+/* inside: the part of L in the gap. */
+static void slow_launch(const struct facts *facts, struct span inside, struct cause *out)
 {
     struct cover covers[CAUSE_KIND_COUNT];
-    covers_fill(facts, out->thread, launch, covers);
+    covers_fill(facts, out->thread, inside, covers);
     out->kind = CAUSE_SLOW_LAUNCH;
     out->table = TRACE_API;
     out->evidence = out->launch;
@@ -292,7 +293,9 @@ void cause_of(const struct facts *facts, const struct gap *gap, struct cause *ou
     int64_t in_launch = shared(launch.begin_ns, launch.end_ns, whole.begin_ns, whole.end_ns);
     if (launch.end_ns > whole.begin_ns && in_launch * 2 >= whole.end_ns - whole.begin_ns) {
         out->evidence_ns = in_launch;
-        slow_launch(facts, launch, out);
+        const struct span inside = {max64(launch.begin_ns, whole.begin_ns),
+                                    min64(launch.end_ns, whole.end_ns)};
+        slow_launch(facts, inside, out);
     } else if (launch.begin_ns <= whole.begin_ns) {
         device_wait(facts, after, out);
     } else {

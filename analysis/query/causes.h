@@ -60,8 +60,8 @@ struct cause {
     uint32_t thread;     /* T: index in threads, TRACE_NONE */
     uint32_t lane;       /* the GPU lane of X */
     uint32_t nvtx;       /* innermost range of T at the begin of the gap, TRACE_NONE */
-    uint32_t overhead;   /* SLOW_LAUNCH: the longest overhead row in L, TRACE_NONE */
-    int64_t overhead_ns; /* ... and the time that overhead rows cover in L */
+    uint32_t overhead; /* SLOW_LAUNCH: the longest overhead row of T in L and the gap, TRACE_NONE */
+    int64_t overhead_ns;           /* ... and the time that such rows cover there */
     const struct facts_wait *wait; /* DEVICE_WAIT: the stream wait before X, NULL = none known */
 };
 
