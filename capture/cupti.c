@@ -299,6 +299,7 @@ void cupti_fork_child(void)
     struct cupti_state *cupti = &inject.cupti;
     if (atomic_load(&cupti->active)) {
         atomic_store(&cupti->forked, true);
+        cupti_buffer_fork_child(cupti);
     }
 }
 

@@ -154,14 +154,12 @@ typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffe
     X(unsubscribe, cuptiUnsubscribe, (void *subscriber))                                           \
     X(enable_callback, cuptiEnableCallback,                                                        \
       (uint32_t enable, void *subscriber, int domain, uint32_t cbid))                              \
-    X(enable_domain, cuptiEnableDomain, (uint32_t enable, void *subscriber, int domain))           \
     X(set_thread_id_type, cuptiSetThreadIdType, (int type))                                        \
     X(get_attribute, cuptiActivityGetAttribute, (int attribute, size_t *size, void *value))        \
     X(set_attribute, cuptiActivitySetAttribute, (int attribute, size_t *size, void *value))        \
     X(register_callbacks, cuptiActivityRegisterCallbacks,                                          \
       (cupti_request_fn request, cupti_complete_fn complete))                                      \
     X(enable, cuptiActivityEnable, (int kind))                                                     \
-    X(disable, cuptiActivityDisable, (int kind))                                                   \
     X(enable_runtime_api, cuptiActivityEnableRuntimeApi, (uint32_t cbid, uint8_t enable))          \
     X(enable_driver_api, cuptiActivityEnableDriverApi, (uint32_t cbid, uint8_t enable))            \
     X(flush_all, cuptiActivityFlushAll, (uint32_t flag))                                           \

@@ -19,6 +19,19 @@
 #define POOL_FIRST 2
 #define POOL_MOST  8
 
+/* CUPTI goes on writing into its buffers in a forked child, if the child makes CUDA calls (which
+ * fail). They are shared memory: the child gets pages of its own in their place. */
+void cupti_buffer_fork_child(struct cupti_state *cupti)
+{
+    for (uint32_t i = 0; i < CUPTI_SLOTS; i++) {
+        struct cupti_slot *slot = &cupti->slots[i];
+        if (atomic_load(&slot->state) == CUPTI_SLOT_OUT && slot->segment != NULL) {
+            (void)mmap(slot->segment, (size_t)cupti->segment_bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        }
+    }
+}
+
 static struct spool_segment *pool_take(struct cupti_state *cupti)
 {
     for (uint32_t i = 0; i < CUPTI_POOL; i++) {

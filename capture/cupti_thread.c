@@ -14,12 +14,11 @@
 #include "capture/clock.h"
 #include "capture/inject.h"
 
-#define NS_IN_MS     INT64_C(1000000)
-#define NS_IN_S      INT64_C(1000000000)
-#define TICK_NS      (100 * NS_IN_MS) /* how soon a change of the control page is seen */
-#define STACK_BYTES  (UINT32_C(256) << 10)
-#define EXIT_WAIT_NS (5 * NS_IN_S)
-#define NICENESS     5
+#define NS_IN_MS    INT64_C(1000000)
+#define NS_IN_S     INT64_C(1000000000)
+#define TICK_NS     (100 * NS_IN_MS) /* how soon a change of the control page is seen */
+#define STACK_BYTES (UINT32_C(256) << 10)
+#define NICENESS    5
 
 /* Waits for SEMAPHORE up to FOR_NS. True if it was posted. */
 static bool wait_for(sem_t *semaphore, int64_t for_ns)
@@ -102,8 +101,10 @@ static void *run(void *argument)
     int64_t next_anchor_ns = 0;
     (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICENESS);
     for (;;) {
-        (void)wait_for(&cupti->wake, TICK_NS);
         int64_t now_ns = clock_read_ns(CLOCK_MONOTONIC);
+        bool soon = flush_ns > 0 && next_flush_ns - now_ns < TICK_NS;
+        (void)wait_for(&cupti->wake, soon ? next_flush_ns - now_ns : TICK_NS);
+        now_ns = clock_read_ns(CLOCK_MONOTONIC);
         cupti_buffer_prepare(cupti);
         cupti_buffer_drain(cupti);
         bool due = flush_ns > 0 && now_ns >= next_flush_ns;
@@ -161,7 +162,7 @@ void cupti_thread_finish(struct cupti_state *cupti)
     }
     atomic_store(&cupti->finish, true);
     (void)sem_post(&cupti->wake);
-    if (!wait_for(&cupti->finished, EXIT_WAIT_NS)) {
+    if (!wait_for(&cupti->finished, (int64_t)inject.config.exit_wait_ms * NS_IN_MS)) {
         atomic_store(&cupti->flush_hung, true);
         spool_writer_loss(&inject.writer, SPOOL_LOSS_EXIT_TIMEOUT, 0, 1);
     }

@@ -244,6 +244,7 @@ uint32_t cupti_filter(struct cupti_state *cupti); /* applies the API filter; ret
 void cupti_buffer_request(uint8_t **buffer, size_t *size, size_t *max_records);
 void cupti_buffer_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size,
                            size_t valid);
+void cupti_buffer_fork_child(struct cupti_state *cupti);
 void cupti_buffer_prepare(struct cupti_state *cupti); /* fills the pool */
 void cupti_buffer_drain(struct cupti_state *cupti);   /* handles what CUPTI gave back */
 

@@ -54,6 +54,7 @@ static const struct field fields[] = {
     FIELD(range_end, FIELD_ENUM),
     FIELD(range_repeat, FIELD_U32),
     FIELD(flush_interval_ms, FIELD_U32),
+    FIELD(exit_wait_ms, FIELD_U32),
     FIELD(buffer_bytes, FIELD_U64),
     FIELD(buffers_max_bytes, FIELD_U64),
     FIELD(max_size_bytes, FIELD_U64),
@@ -75,6 +76,7 @@ void session_config_init(struct session_config *config)
     config->range = SESSION_RANGE_NONE;
     config->range_end = SESSION_RANGE_END_STOP;
     config->flush_interval_ms = 1000;
+    config->exit_wait_ms = 5000;
     config->buffers_max_bytes = UINT64_C(128) << 20;
 }
 

@@ -86,6 +86,8 @@ struct session_config {
     enum session_range_end range_end; /* default SESSION_RANGE_END_STOP */
     uint32_t range_repeat;            /* for REPEAT: how many ranges, 0 = no limit */
     uint32_t flush_interval_ms; /* own flush of CUPTI; 0 = never until the end; default 1000 */
+    uint32_t
+        exit_wait_ms; /* how long the end of a program waits for the last flush; default 5000 */
     uint64_t buffer_bytes; /* one CUPTI buffer; 0 = 4 MiB, or 1 MiB where CUPTI has a buffer per
                               thread */
     uint64_t buffers_max_bytes; /* CUPTI buffers out at once, in one process; default 128 MiB */

@@ -1,0 +1,386 @@
+/*
+ * A program that "uses CUDA": starts the stand-in driver, and lets the stand-in CUPTI deliver
+ * made-up records, in the ways that its first argument names. Prints "base NS" and, at the end,
+ * "delivered KIND COUNT" lines.
+ */
+#define _GNU_SOURCE /* MAP_ANONYMOUS, quick_exit; NOLINT */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/tests/loader.h"
+#include "capture/tests/records.h"
+#include "capture/tests/standin_cupti.h"
+
+static struct standin standin;
+static uint64_t base_ns;
+static _Atomic uint64_t delivered[64];
+
+static void look_up(void *function, void *library, const char *name)
+{
+    void *symbol = dlsym(library, name);
+    if (symbol == NULL) {
+        (void)fprintf(stderr, "no %s\n", name);
+        exit(90);
+    }
+    memcpy(function, &symbol, sizeof(symbol));
+}
+
+/* Starts the driver; then the recorder has loaded a CUPTI, or not: the path of the stand-in is the
+ * same. */
+static void start_cuda(void)
+{
+    const char *driver = getenv("STANDIN_CUDA");
+    const char *cupti = getenv("STANDIN_CUPTI_PATH");
+    int (*init)(unsigned) = NULL;
+    void *library = dlopen(driver, RTLD_NOW | RTLD_GLOBAL);
+    if (library == NULL) {
+        (void)fprintf(stderr, "%s\n", dlerror());
+        exit(91);
+    }
+    look_up(&init, library, "cuInit");
+    if (init(0) != 0) {
+        exit(92);
+    }
+    library = cupti == NULL ? NULL : dlopen(cupti, RTLD_NOW);
+    if (library == NULL) {
+        return;
+    }
+    look_up(&standin.record_bytes, library, "standin_record_bytes");
+    look_up(&standin.put, library, "standin_put");
+    look_up(&standin.force, library, "standin_force");
+    look_up(&standin.give_back, library, "standin_give_back");
+    look_up(&standin.give_foreign, library, "standin_give_foreign");
+    look_up(&standin.request_only, library, "standin_request_only");
+    look_up(&standin.drop, library, "standin_drop");
+    look_up(&standin.fire, library, "standin_fire");
+    look_up(&standin.is_filtered, library, "standin_is_filtered");
+    look_up(&standin.flushes, library, "standin_flushes");
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+/* Delivers record NUMBER of a rule. */
+static void put(const struct record_rule *rule, uint64_t number)
+{
+    uint8_t record[512];
+    uint32_t bytes = standin.record_bytes(rule->kind);
+    if (bytes == 0) {
+        return;
+    }
+    record_make(record, bytes, rule, number, base_ns, record_names[number % RECORD_NAMES]);
+    if (standin.put(record, bytes) != 0) {
+        (void)atomic_fetch_add(&delivered[rule->kind], 1);
+    }
+}
+
+static void say_delivered(void)
+{
+    for (int kind = 0; kind < 64; kind++) {
+        if (delivered[kind] > 0) {
+            printf("delivered %d %llu\n", kind, (unsigned long long)delivered[kind]);
+        }
+    }
+    (void)fflush(stdout);
+}
+
+static void put_all(uint64_t first, uint64_t count)
+{
+    for (uint64_t i = first; i < first + count; i++) {
+        for (size_t r = 0; r < RECORD_RULES; r++) {
+            put(&record_rules[r], i);
+        }
+    }
+}
+
+/* The same numbers, each kind from the last to the first. */
+static void put_backwards(uint64_t count)
+{
+    for (size_t r = RECORD_RULES; r > 0; r--) {
+        for (uint64_t i = count; i > 0; i--) {
+            put(&record_rules[r - 1], i - 1);
+        }
+    }
+}
+
+static void *thread_work(void *argument)
+{
+    uint64_t number = *(uint64_t *)argument;
+    put_all(number * 500, 500);
+    return NULL;
+}
+
+static void put_from_threads(void)
+{
+    pthread_t ids[6];
+    uint64_t numbers[6];
+    for (uint64_t i = 0; i < 6; i++) {
+        numbers[i] = i;
+        (void)pthread_create(&ids[i], NULL, thread_work, &numbers[i]);
+    }
+    for (int i = 0; i < 6; i++) {
+        (void)pthread_join(ids[i], NULL);
+    }
+}
+
+/* Waits until the recorder's thread has flushed once more, so that what was put is handled. */
+static void let_it_flush(void)
+{
+    int before = standin.flushes(0);
+    while (standin.flushes(0) < before + 2) {
+        struct timespec little = {0, 1000000};
+        (void)nanosleep(&little, NULL);
+    }
+}
+
+static void put_kernel_named(uint64_t number, const char *name)
+{
+    uint8_t record[512];
+    uint32_t bytes = standin.record_bytes(CUPTI_KIND_CONCURRENT_KERNEL);
+    record_make(record, bytes, &record_rules[0], number, base_ns, name);
+    standin.force(record, bytes);
+}
+
+/* Names in memory that goes away, and in memory that gets another text. */
+static void dying_names(void)
+{
+    char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char reused[64] = "first text";
+    (void)strcpy(page, "gone");
+    put_kernel_named(0, reused);
+    let_it_flush();
+    (void)strcpy(reused, "second text");
+    put_kernel_named(1, reused);
+    let_it_flush();
+    put_kernel_named(2, page);
+    (void)munmap(page, 4096);
+    put_kernel_named(3, NULL);
+    put_kernel_named(4, reused);
+    let_it_flush();
+}
+
+/* Times that are none: the recorder keeps the records as they are. */
+static void odd_times(void)
+{
+    static const uint64_t times[][2] = {
+        {0,                            0                           },
+        {5,                            0                           },
+        {2000,                         1000                        },
+        {UINT64_C(0x8000000000000000), UINT64_C(0x8000000000000000)}
+    };
+    uint8_t record[512];
+    uint32_t bytes = standin.record_bytes(CUPTI_KIND_CONCURRENT_KERNEL);
+    for (uint64_t i = 0; i < 4; i++) {
+        record_make(record, bytes, &record_rules[0], i, base_ns, record_names[0]);
+        record_set(record, 16, times[i][0]);
+        record_set(record, 24, times[i][1]);
+        standin.force(record, bytes);
+    }
+}
+
+/* Buffers that end badly. */
+static void bad_buffers(void)
+{
+    uint8_t unknown[512] = {60};
+    put(&record_rules[0], 0);
+    standin.give_back(20); /* 20 bytes of zeros: the kind is 0, nothing is lost */
+    put(&record_rules[0], 1);
+    standin.force(unknown, 64);
+    put(&record_rules[0], 2); /* behind the unknown one: lost */
+    standin.give_back(0);
+    put(&record_rules[0], 3);
+    uint8_t half[512];
+    record_make(half, 100, &record_rules[0], 4, base_ns, "");
+    standin.force(half, 100);
+    standin.give_back(0);
+    put(&record_rules[0], 5);
+    standin.give_foreign();
+    standin.request_only();
+    standin.drop(77);
+    let_it_flush();
+}
+
+/* cudaProfilerStart/Stop twice, as the driver's callbacks show them; work before, inside, between
+ * and after. */
+static void profiler(void)
+{
+    static int sites[2] = {CUPTI_SITE_ENTER, CUPTI_SITE_EXIT};
+    uint64_t number = 0;
+    for (int round = 0; round < 3; round++) {
+        base_ns = now_ns() - number * 1000;
+        put(&record_rules[0], number++);
+        let_it_flush();
+        for (int s = 0; s < 2; s++) {
+            struct cupti_callback_data data = {.site = sites[s]};
+            (void)standin.fire(CUPTI_DOMAIN_DRIVER_API, CUPTI_CBID_DRIVER_PROFILER_START, &data);
+        }
+        base_ns = now_ns() - number * 1000;
+        put(&record_rules[0], number++);
+        put(&record_rules[9], number);
+        nvtx.mark_a("in the range");
+        for (int s = 0; s < 2; s++) {
+            struct cupti_callback_data data = {.site = sites[s]};
+            (void)standin.fire(CUPTI_DOMAIN_DRIVER_API, CUPTI_CBID_DRIVER_PROFILER_STOP, &data);
+        }
+        let_it_flush();
+        nvtx.mark_a("not in the range");
+    }
+}
+
+/* A child that inherits everything: what CUPTI delivers there is not ours. */
+static void fork_after(void)
+{
+    put_all(0, 10);
+    (void)fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        nvtx.mark_a("in the child");
+        uint8_t record[512];
+        record_make(record, standin.record_bytes(10), &record_rules[0], 0, base_ns, "");
+        standin.force(record, standin.record_bytes(10));
+        standin.give_back(0);
+        standin.give_foreign();
+        exit(4);
+    }
+    int status = 0;
+    (void)waitpid(pid, &status, 0);
+    printf("child %d\n", WEXITSTATUS(status));
+}
+
+static void callbacks(void)
+{
+    struct cupti_resource_data resource = {&standin, NULL, NULL};
+    struct cupti_state_data problem = {8, "out of something"};
+    (void)standin.fire(CUPTI_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, &resource);
+    (void)standin.fire(CUPTI_DOMAIN_STATE, CUPTI_CBID_STATE_ERROR, &problem);
+    nvtx.cuda_stream_w((const void *)0x1007, L"my stream");
+    put_all(0, 1);
+    (void)standin.fire(CUPTI_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
+                       &resource);
+}
+
+/* Numbered kernels for ever; PATH counts those put. */
+static void count_until_killed(const char *path)
+{
+    FILE *file = fopen(path, "r+e");
+    if (file == NULL) {
+        exit(9);
+    }
+    _Atomic uint64_t *counter =
+        mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0);
+    for (uint64_t i = 0;; i++) {
+        put(&record_rules[0], i);
+        atomic_store(counter, i + 1);
+    }
+}
+
+static void end(const char *how)
+{
+    put_all(0, 100);
+    say_delivered();
+    if (strcmp(how, "_exit") == 0) {
+        _exit(11);
+    } else if (strcmp(how, "quick_exit") == 0) {
+        quick_exit(13);
+    } else if (strcmp(how, "abort") == 0) {
+        abort();
+    } else if (strcmp(how, "term") == 0) {
+        (void)raise(SIGTERM);
+    } else if (strcmp(how, "kill") == 0) {
+        (void)raise(SIGKILL);
+    } else if (strcmp(how, "exit") == 0) {
+        exit(12);
+    }
+    exit(0);
+}
+
+static void late_delivery(void)
+{
+    put_all(1000, 5);
+    standin.give_back(0);
+}
+
+static void filtered_calls(void)
+{
+    static const uint32_t cbids[] = {17, 211, 10, 31, 131, 20, 200};
+    uint8_t record[64];
+    for (uint64_t i = 0; i < sizeof(cbids) / sizeof(cbids[0]); i++) {
+        record_make(record, 40, &record_rules[4], i, base_ns, NULL);
+        memcpy(record + 4, &cbids[i], sizeof(cbids[i]));
+        if (standin.put(record, 40) != 0) {
+            printf("put %u\n", cbids[i]);
+        }
+    }
+}
+
+static void run_mode(const char *mode, const char *value)
+{
+    uint64_t number = strtoull(value, NULL, 10);
+    if (strcmp(mode, "records") == 0) {
+        put_all(0, number);
+    } else if (strcmp(mode, "backwards") == 0) {
+        put_backwards(number);
+    } else if (strcmp(mode, "threads") == 0) {
+        put_from_threads();
+    } else if (strcmp(mode, "names") == 0) {
+        dying_names();
+    } else if (strcmp(mode, "times") == 0) {
+        odd_times();
+    } else if (strcmp(mode, "bad") == 0) {
+        bad_buffers();
+    } else if (strcmp(mode, "profiler") == 0) {
+        profiler();
+    } else if (strcmp(mode, "fork") == 0) {
+        fork_after();
+    } else if (strcmp(mode, "callbacks") == 0) {
+        callbacks();
+    } else if (strcmp(mode, "count") == 0) {
+        count_until_killed(value);
+    } else if (strcmp(mode, "end") == 0) {
+        end(value);
+    } else if (strcmp(mode, "late") == 0) {
+        put_all(0, 5);
+    } else if (strcmp(mode, "filter") == 0) {
+        filtered_calls();
+    } else if (strcmp(mode, "slow") == 0) {
+        for (uint64_t i = 0; i < number; i++) {
+            put_all(i, 1);
+            let_it_flush();
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode = argc > 1 ? argv[1] : "records";
+    (void)loader_open(false);
+    if (strcmp(mode, "late") == 0) {
+        (void)atexit(late_delivery); /* runs after the recorder's handler */
+    }
+    if (strcmp(mode, "early") == 0) {
+        (void)dlopen(getenv("STANDIN_CUPTI_PATH"), RTLD_NOW);
+    }
+    start_cuda();
+    base_ns = now_ns();
+    printf("base %llu\n", (unsigned long long)base_ns);
+    (void)fflush(stdout);
+    nvtx.push_a("program");
+    if (standin.put != NULL) {
+        run_mode(mode, argc > 2 ? argv[2] : "10");
+    }
+    nvtx.pop();
+    say_delivered();
+    return 0;
+}
