@@ -26,7 +26,10 @@
     X(REPORT_NVTX_PUSHPOP_TRACE) /* reports_nvtx.c */                                              \
     X(REPORT_NVTX_GPU_PROJ_SUM)                                                                    \
     X(REPORT_NVTX_GPU_PROJ_TRACE)                                                                  \
-    X(REPORT_NVTX_KERN_SUM) /* report_nvtx_kern.c */
+    X(REPORT_NVTX_KERN_SUM) /* report_nvtx_kern.c */                                               \
+    X(REPORT_UM_SUM)        /* reports_um.c */                                                     \
+    X(REPORT_UM_TOTAL_SUM)                                                                         \
+    X(REPORT_OCCUPANCY) /* report_occupancy.c */
 
 #define REPORT_RULE_ENTRIES(X)                                                                     \
     X(REPORT_RULE_CUDA_MEMCPY_ASYNC) /* rules_calls.c */                                           \
