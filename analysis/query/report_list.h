@@ -29,7 +29,11 @@
     X(REPORT_NVTX_KERN_SUM) /* report_nvtx_kern.c */                                               \
     X(REPORT_UM_SUM)        /* reports_um.c */                                                     \
     X(REPORT_UM_TOTAL_SUM)                                                                         \
-    X(REPORT_OCCUPANCY) /* report_occupancy.c */
+    X(REPORT_OCCUPANCY)         /* report_occupancy.c */                                           \
+    X(REPORT_CUDA_GPU_KERN_PCT) /* reports_time.c */                                               \
+    X(REPORT_NVTX_PACE)                                                                            \
+    X(REPORT_OVERLAP)                                                                              \
+    X(REPORT_MEM_USAGE) /* report_memory.c */
 
 #define REPORT_RULE_ENTRIES(X)                                                                     \
     X(REPORT_RULE_CUDA_MEMCPY_ASYNC) /* rules_calls.c */                                           \

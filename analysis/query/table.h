@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/base/buf.h"
 #include "analysis/base/err.h"
 
 struct table;
@@ -91,6 +92,8 @@ struct table_sink {
 /* Writes the whole table in one format. 0, or -1 (memory, or the sink stopped). */
 int table_write(const struct table *table, const struct table_output *output,
                 const struct table_sink *sink, struct err *err);
+/* Adds the text with the blocks of sparklines as ASCII; all else as it is. */
+void table_text_ascii(struct buf *out, const char *text, size_t len);
 /* The format of a name ("column", "table", "csv", "tsv", "json"), -1 if none. */
 int table_format_by_name(const char *name);
 

@@ -17,6 +17,7 @@
 #include "analysis/base/buf.h"
 #include "analysis/base/utf8.h"
 #include "analysis/query/json.h"
+#include "analysis/query/spark.h"
 #include "analysis/query/table_impl.h"
 
 enum {
@@ -172,12 +173,31 @@ static void table_add_clipped(struct buf *out, const char *text, size_t len, boo
     buf_add(out, text, len);
 }
 
+void table_text_ascii(struct buf *out, const char *text, size_t len)
+{
+    static const char BLOCKS[] = "\xe2\x96"; /* U+2580..U+25BF begin so */
+    size_t at = 0;
+    while (at < len) {
+        int level = 0;
+        if (len - at >= 3 && memcmp(text + at, BLOCKS, 2) == 0) {
+            level = (unsigned char)text[at + 2] - 0x80;
+        }
+        if (level >= 1 && level <= SPARK_LEVELS) {
+            buf_adds(out, spark_glyph(level, true));
+            at += 3;
+        } else {
+            buf_addc(out, text[at++]);
+        }
+    }
+}
+
 /* The cell as people see it, into w->cell; returns its width in columns. */
 static size_t table_person_cell(struct table_writer *w, size_t row, int column)
 {
     const struct table_column *about = &w->table->columns[column];
     struct table_cell cell = table_cell_at(w->table, row, column);
     struct buf safe = {0};
+    struct buf plain = {0};
     size_t cols;
     buf_reset(&w->cell);
     if (cell.empty) {
@@ -188,7 +208,14 @@ static size_t table_person_cell(struct table_writer *w, size_t row, int column)
         return w->cell.len;
     }
     /* A column takes at least one byte, at most four and a few that combine: no need for more. */
-    utf8_sanitize(&safe, cell.text, cell.len < 4096 ? cell.len : 4096, w->output->ascii);
+    cell.len = cell.len < 4096 ? cell.len : 4096;
+    if (w->output->ascii) {
+        table_text_ascii(&plain, cell.text, cell.len);
+        cell.text = buf_text(&plain);
+        cell.len = plain.len;
+    }
+    utf8_sanitize(&safe, cell.text, cell.len, w->output->ascii);
+    buf_free(&plain);
     table_add_clipped(&w->cell, buf_text(&safe), safe.len, w->output->ascii);
     w->cell.failed = w->cell.failed || safe.failed;
     buf_free(&safe);
