@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void err_write(struct err *err, const char *fmt, va_list args)
+static void CUTLINE_PRINTF(2, 0) err_write(struct err *err, const char *fmt, va_list args)
 {
     if (err == NULL) {
         return;

@@ -12,19 +12,19 @@ static void test_level(void **state)
         double max;
         int level;
     } CASES[] = {
-        {0,        10, 0},
-        {-1,       10, 0},
-        {1,        0,  0},
-        {0.0001,   10, 1},
-        {1.25,     10, 1},
-        {1.2501,   10, 2},
-        {5,        10, 4},
-        {8.75,     10, 7},
-        {8.76,     10, 8},
-        {10,       10, 8},
-        {1e300,    10, 8},
-        {NAN,      10, 0},
-        {INFINITY, 10, 8},
+        {0,                10, 0},
+        {-1,               10, 0},
+        {1,                0,  0},
+        {0.0001,           10, 1},
+        {1.25,             10, 1},
+        {1.2501,           10, 2},
+        {5,                10, 4},
+        {8.75,             10, 7},
+        {8.76,             10, 8},
+        {10,               10, 8},
+        {1e300,            10, 8},
+        {(double)NAN,      10, 0},
+        {(double)INFINITY, 10, 8},
     };
     (void)state;
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++)
@@ -33,7 +33,7 @@ static void test_level(void **state)
 
 static void test_line(void **state)
 {
-    const double values[] = {0, 1, 2, 4, 8, NAN};
+    const double values[] = {0, 1, 2, 4, 8, (double)NAN};
     struct buf buf = {0};
     (void)state;
     spark_line(&buf, values, 6, 0, false);

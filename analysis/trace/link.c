@@ -148,9 +148,7 @@ static uint32_t map_find(const struct link_map *map, uint32_t correlation)
                                                                           : TRACE_NONE;
 }
 
-enum {
-    LINK_AMBIGUOUS = UINT32_MAX - 1
-};
+static const uint32_t LINK_AMBIGUOUS = UINT32_MAX - 1;
 
 /* Links the ops of one lane with the calls of one process. */
 static void link_lane(struct linking *linking, const struct trace_lane *lane,
