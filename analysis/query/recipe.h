@@ -19,15 +19,14 @@ void recipe_quote(struct buf *out, const char *word, size_t len);
 /* Adds words[0..count), quoted, with blanks between. */
 void recipe_words(struct buf *out, const char *const *words, size_t count);
 
-/* The command that was recorded, as the file's capture metadata have it. */
+/* The command that was recorded: the launched one, of all processes that it started. */
 struct recipe_command {
-    const char **words; /* in the arena; NULL where the file does not say */
-    size_t count;
+    const char **words; /* owned; the texts are in the arena */
+    size_t count;       /* 0 where the file does not say */
     struct arena arena;
 };
-/* Reads the capture again. pid of the process, 0 = the first. 0 or -1. */
-int recipe_command_load(const struct trace *trace, int64_t pid, struct recipe_command *out,
-                        struct err *err);
+/* Reads the capture again. 0 or -1. */
+int recipe_command_load(const struct trace *trace, struct recipe_command *out, struct err *err);
 void recipe_command_free(struct recipe_command *command);
 
 /*
@@ -37,7 +36,8 @@ void recipe_command_free(struct recipe_command *command);
 uint32_t recipe_ordinal(const struct trace *trace, uint32_t gpu, uint32_t *of);
 /*
  * Adds "ncu --kernel-name regex:^NAME$ --launch-skip N --launch-count 1 COMMAND..." for a kernel
- * (GPU index). command NULL: the words "COMMAND" stand for it. 0; -1 where the op is no kernel (err
+ * (GPU index). command NULL or empty: the word
+ * COMMAND stands for it. 0; -1 where the op is no kernel (err
  * says).
  */
 int recipe_ncu(const struct trace *trace, uint32_t gpu, const struct recipe_command *command,

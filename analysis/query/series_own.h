@@ -1,0 +1,21 @@
+/*
+ * series_own: how level series are made, between series.c and series_load.c alone.
+ */
+#ifndef CUTLINE_QUERY_SERIES_OWN_H
+#define CUTLINE_QUERY_SERIES_OWN_H
+
+#include "analysis/query/series.h"
+
+/* A change of a level. */
+struct series_change {
+    int64_t at_ns;
+    int64_t delta;
+};
+
+/* Makes at_ns and value of the sums of changes[0..count), which it sorts, and the blocks. 0 or -1.
+ */
+int series_from_changes(struct series *series, struct series_change *changes, size_t count);
+/* Makes the blocks, min and max of at_ns and value, which are ascending. 0 or -1. */
+int series_finish(struct series *series);
+
+#endif
