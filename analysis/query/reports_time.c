@@ -287,7 +287,7 @@ static int pace_fill(const struct report_context *c, const struct pace_names *na
     uint32_t *last; /* the latest instance of each thread or device */
     int64_t *ns;
     int64_t *scratch;
-    struct stat_sum sum;
+    struct stat_sum sum = {0};
     size_t count = 0;
     size_t k;
     if (kit_events_new(c, names->table, UINT32_MAX, &events, err) != 0) {
