@@ -392,10 +392,9 @@ static int stats_write(const struct stats_run *run, const struct stats_job *job,
         return -1;
     }
     if (person) {
-        utf8_sanitize(&text, "", 0, false);
         buf_adds(&text, "\n");
         if (result->note.len > 0) {
-            buf_addf(&text, "%s\n", buf_text(&result->note));
+            stats_add_note(&text, &result->note, form.ascii);
         }
         (void)output_buf(out, &text);
     }
