@@ -84,49 +84,62 @@ static double bench_rss_mib(void)
     return (double)usage.ru_maxrss / 1024;
 }
 
+struct bench {
+    double select_s;
+    double load_s[2]; /* with all processors, with one thread */
+    double bytes;
+    uint64_t events;
+    int64_t check;
+};
+
+static int bench_round(const char *path, struct bench *best, struct err *err)
+{
+    double begin = bench_now_s();
+    double taken;
+    int i;
+    if (bench_select(path, &best->check, err) != 0) {
+        return -1;
+    }
+    taken = bench_now_s() - begin;
+    best->select_s = taken < best->select_s ? taken : best->select_s;
+    for (i = 0; i < 2; i++) {
+        struct trace_options options = {.threads = i};
+        struct trace *trace;
+        begin = bench_now_s();
+        trace = trace_load(path, &options, err);
+        if (trace == NULL) {
+            return -1;
+        }
+        taken = bench_now_s() - begin;
+        best->load_s[i] = taken < best->load_s[i] ? taken : best->load_s[i];
+        best->bytes = bench_bytes(trace, &best->events);
+        trace_free(trace);
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    struct bench best = {
+        .select_s = 1e9, .load_s = {1e9, 1e9}
+    };
     struct err err = {""};
-    double best_select = 1e9;
-    double best_load[2] = {1e9, 1e9}; /* with all threads, with one */
-    double bytes = 0;
-    uint64_t events = 0;
-    int64_t sum = 0;
     int round;
     if (argc != 2) {
         (void)fprintf(stderr, "usage: bench_load CAPTURE\n");
         return 2;
     }
-    for (round = 0; round < BENCH_ROUNDS * 3; round++) {
-        double begin = bench_now_s();
-        if (round % 3 == 0) {
-            if (bench_select(argv[1], &sum, &err) != 0) {
-                break;
-            }
-            begin = bench_now_s() - begin;
-            best_select = begin < best_select ? begin : best_select;
-        } else {
-            struct trace_options options = {.threads = round % 3 == 1 ? 0 : 1};
-            struct trace *trace = trace_load(argv[1], &options, &err);
-            double *best = &best_load[round % 3 - 1];
-            if (trace == NULL) {
-                break;
-            }
-            begin = bench_now_s() - begin;
-            *best = begin < *best ? begin : *best;
-            bytes = bench_bytes(trace, &events);
-            trace_free(trace);
+    for (round = 0; round < BENCH_ROUNDS; round++) {
+        if (bench_round(argv[1], &best, &err) != 0) {
+            (void)fprintf(stderr, "bench_load: %s\n", err.text);
+            return 1;
         }
     }
-    if (err.text[0] != '\0') {
-        (void)fprintf(stderr, "bench_load: %s\n", err.text);
-        return 1;
-    }
-    printf("load      %.1f M events, one-thread SELECT %.2f s (check %lld)\n", (double)events / 1e6,
-           best_select, (long long)sum);
+    printf("load      %.1f M events, one-thread SELECT %.2f s (check %lld)\n",
+           (double)best.events / 1e6, best.select_s, (long long)best.check);
     printf("load      %.2f x the SELECT with all processors, %.2f x with one thread\n",
-           best_load[0] / best_select, best_load[1] / best_select);
+           best.load_s[0] / best.select_s, best.load_s[1] / best.select_s);
     printf("load      %.1f bytes an event at rest, peak RSS %.0f MiB (file pages included)\n",
-           bytes / (double)events, bench_rss_mib());
+           best.bytes / (double)best.events, bench_rss_mib());
     return 0;
 }

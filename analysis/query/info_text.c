@@ -225,6 +225,17 @@ static const char *number_text(int64_t value, struct buf *out)
     return buf_text(out);
 }
 
+/* Columns that a number takes below its header; none for 0. */
+static size_t number_width(int64_t value, int which, struct buf *scratch)
+{
+    size_t width = strlen(number_text(value, scratch));
+    size_t header = strlen(NUMBERS[which].header);
+    if (value == 0) {
+        return 0;
+    }
+    return width < header ? header : width;
+}
+
 struct columns {
     size_t width[TEXT_NUMBERS]; /* 0: nothing to show */
     size_t pid;
@@ -246,12 +257,8 @@ static void measure(const struct trace *trace, struct columns *columns)
         buf_addf(&text, "%" PRId64, process->pid);
         columns->pid = text.len > columns->pid ? text.len : columns->pid;
         for (n = 0; n < TEXT_NUMBERS; n++) {
-            size_t width = strlen(number_text(number_of(process, n), &text));
-            size_t header = strlen(NUMBERS[n].header);
-            width = width < header ? header : width;
-            if (number_of(process, n) > 0 && width > columns->width[n]) {
-                columns->width[n] = width;
-            }
+            size_t width = number_width(number_of(process, n), n, &text);
+            columns->width[n] = width > columns->width[n] ? width : columns->width[n];
         }
     }
     for (n = 0; n < TEXT_NUMBERS; n++) {

@@ -328,7 +328,7 @@ bool store_has_column(struct store *store, const char *table, const char *column
     if (info->columns == NULL) {
         store_read_columns(store, info);
     }
-    for (i = 0; i < info->column_count; i++) {
+    for (i = 0; info->columns != NULL && i < info->column_count; i++) {
         if (sqlite3_stricmp(info->columns[i], column) == 0) {
             return true;
         }

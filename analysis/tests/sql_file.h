@@ -65,7 +65,7 @@ static inline struct trace *sql_file_load(const struct sql_file *file,
 /* The trace of SQL text, which needs no file any more. */
 static inline struct trace *sql_load(const char *sql)
 {
-    struct sql_file file;
+    struct sql_file file = {""};
     struct trace *trace;
     sql_file_new(&file);
     sql_file_run(&file, sql);
@@ -84,7 +84,7 @@ static inline void sql_case_path(const char *name, struct sql_file *file)
 
 static inline struct trace *sql_case_load(const char *name)
 {
-    struct sql_file file;
+    struct sql_file file = {""};
     sql_case_path(name, &file);
     return sql_file_load(&file, NULL);
 }

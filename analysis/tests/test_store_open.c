@@ -26,7 +26,7 @@ static void refuse(const char *path, const char *words)
 /* A file of the given bytes is refused. */
 static void refuse_bytes(const void *bytes, size_t len, const char *words)
 {
-    struct sql_file file;
+    struct sql_file file = {""};
     int fd;
     sql_file_new(&file);
     fd = open(file.path, O_WRONLY);
@@ -40,7 +40,7 @@ static void refuse_bytes(const void *bytes, size_t len, const char *words)
 static void paths_that_are_no_files(void **state)
 {
     struct err err = {""};
-    struct sql_file file;
+    struct sql_file file = {""};
     (void)state;
     refuse("/nonexistent/capture.sqlite", "no such file");
     refuse("/tmp", "a directory");
@@ -74,7 +74,7 @@ static void files_of_other_kinds(void **state)
 
 static void a_cut_file_is_truncated(void **state)
 {
-    struct sql_file file;
+    struct sql_file file = {""};
     (void)state;
     sql_file_new(&file);
     sql_file_run(&file, SMALL);
@@ -86,7 +86,7 @@ static void a_cut_file_is_truncated(void **state)
 
 static void a_damaged_file_is_damaged(void **state)
 {
-    struct sql_file file;
+    struct sql_file file = {""};
     struct stat st;
     char junk[4096];
     int fd;
@@ -104,7 +104,7 @@ static void a_damaged_file_is_damaged(void **state)
 
 static void a_database_without_tables(void **state)
 {
-    struct sql_file file;
+    struct sql_file file = {""};
     (void)state;
     sql_file_new(&file);
     sql_file_run(&file, "CREATE TABLE t(x); DROP TABLE t;");
@@ -150,7 +150,7 @@ static void lock_exclusively(const struct sql_file *file)
 
 static void a_locked_file_says_so(void **state)
 {
-    struct sql_file file;
+    struct sql_file file = {""};
     pid_t pid;
     (void)state;
     sql_file_new(&file);
@@ -175,7 +175,7 @@ static void write_half(const struct sql_file *file)
 
 static void a_killed_writer_is_named(void **state)
 {
-    struct sql_file file;
+    struct sql_file file = {""};
     char journal[SQL_FILE_PATH + 16];
     (void)state;
     sql_file_new(&file);
@@ -191,7 +191,7 @@ static void a_killed_writer_is_named(void **state)
 static void odd_file_names_open(void **state)
 {
     static const char *const names[] = {"%41?mode=rwc#x.sqlite", "a b;'\".sqlite", "file:x.sqlite"};
-    struct sql_file file;
+    struct sql_file file = {""};
     char folder[SQL_FILE_PATH + 8];
     size_t i;
     (void)state;
@@ -234,7 +234,7 @@ static void missing_columns_read_as_null(void **state)
 {
     static const char *const columns[] = {"a", "nowhere", "B", "c"};
     struct store_scan scan = {"t", columns, 4, 0, INT64_MAX};
-    struct sql_file file;
+    struct sql_file file = {""};
     struct err err = {""};
     struct store *store = open_sql("CREATE TABLE t(a, b, c, d);"
                                    "INSERT INTO t VALUES (1, 'x', x'00ff', 2), ('7', 2.5, NULL, 3)",
@@ -265,7 +265,7 @@ static void missing_tables_have_no_rows(void **state)
 {
     static const char *const columns[] = {"a"};
     struct store_scan scan = {"nowhere", columns, 1, 0, INT64_MAX};
-    struct sql_file file;
+    struct sql_file file = {""};
     struct err err = {""};
     struct store *store = open_sql("CREATE TABLE t(a)", &file);
     struct store_cursor *cursor = store_scan(store, &scan, &err);
@@ -284,7 +284,7 @@ static void missing_tables_have_no_rows(void **state)
 static void ranges_of_rows(void **state)
 {
     static const char *const columns[] = {"a"};
-    struct sql_file file;
+    struct sql_file file = {""};
     struct err err = {""};
     struct store *store =
         open_sql("CREATE TABLE t(a); CREATE INDEX i ON t(a);"
@@ -324,7 +324,7 @@ static void ranges_of_rows(void **state)
 
 static void numbered_tables_stand_in(void **state)
 {
-    struct sql_file file;
+    struct sql_file file = {""};
     struct err err = {""};
     struct store *store = open_sql("CREATE TABLE K_V2(a); CREATE TABLE K_V10(a, b);"
                                    "CREATE TABLE K_V10x(a); CREATE TABLE MEMCPY2(a);"
@@ -340,7 +340,7 @@ static void numbered_tables_stand_in(void **state)
 
 static void labels_of_the_file_come_first(void **state)
 {
-    struct sql_file file;
+    struct sql_file file = {""};
     struct store *store =
         open_sql("CREATE TABLE ENUM_CUDA_MEMCPY_OPER(id INTEGER PRIMARY KEY, name, label);"
                  "INSERT INTO ENUM_CUDA_MEMCPY_OPER VALUES (1, 'H', 'of the file');",

@@ -272,7 +272,7 @@ static void other_files_are_refused(void **state)
     size_t i;
     (void)state;
     for (i = 0; i < sizeof others / sizeof others[0]; i++) {
-        struct sql_file file;
+        struct sql_file file = {""};
         struct err err = {""};
         sql_case_path(others[i].name, &file);
         assert_null(trace_load(file.path, NULL, &err));

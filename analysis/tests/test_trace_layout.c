@@ -54,10 +54,11 @@ static void sorting_is_by_begin_then_longest_then_number(void **state)
             uint32_t a = i == 0 ? b : events.order[i - 1];
             assert_false(seen[b]);
             seen[b] = true;
-            assert_true(events.begin_ns[a] < events.begin_ns[b] ||
-                        (events.begin_ns[a] == events.begin_ns[b] &&
-                         (events.end_ns[a] > events.end_ns[b] ||
-                          (events.end_ns[a] == events.end_ns[b] && a <= b))));
+            assert_true(events.begin_ns[a] <= events.begin_ns[b]);
+            if (events.begin_ns[a] == events.begin_ns[b]) {
+                assert_true(events.end_ns[a] >= events.end_ns[b]);
+                assert_true(events.end_ns[a] > events.end_ns[b] || a <= b);
+            }
         }
     }
 }

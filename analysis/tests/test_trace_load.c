@@ -117,7 +117,7 @@ static void cutting_and_threads_change_nothing(void **state)
         {.threads = 2, .piece_rows = 100    },
         {.threads = 5, .piece_rows = 1      },
     };
-    struct sql_file file;
+    struct sql_file file = {""};
     struct trace *first;
     size_t i;
     (void)state;
@@ -162,7 +162,7 @@ static const char HOST[] =
 /* HOST and more SQL. */
 static struct trace *load_host(const char *more)
 {
-    struct sql_file file;
+    struct sql_file file = {""};
     struct trace *trace;
     sql_file_new(&file);
     sql_file_run(&file, HOST);
@@ -264,7 +264,7 @@ static void row_ids_out_of_range_are_an_error(void **state)
     size_t i;
     (void)state;
     for (i = 0; i < sizeof ids / sizeof ids[0]; i++) {
-        struct sql_file file;
+        struct sql_file file = {""};
         struct err err = {""};
         char sql[256];
         (void)snprintf(sql, sizeof sql,
@@ -312,7 +312,7 @@ static int watch(void *arg, int64_t done, int64_t total)
 
 static void progress_counts_and_can_stop(void **state)
 {
-    struct sql_file file;
+    struct sql_file file = {""};
     struct err err = {""};
     int calls = 0;
     int64_t last = 0;

@@ -8,7 +8,6 @@
  *
  * Event numbers count through the pieces: number = piece->base + i. Cost: O(n) for sorted rows.
  */
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +17,7 @@ struct arranging {
     struct load *load;
     enum trace_table table;
     uint32_t count;
-    struct track *tracks;
+    struct track *tracks; /* in the order of lanes */
     uint32_t track_count;
     uint32_t *first; /* of each track in order */
     int64_t *begin_ns;
@@ -31,7 +30,7 @@ struct arranging {
 
 static bool arrange_mine(const struct arranging *job, const struct piece *piece)
 {
-    return RAW_TABLES[piece->source].table == job->table;
+    return raw_table_of(piece) == job->table;
 }
 
 /* Numbers the events of the table's pieces. */
@@ -54,154 +53,19 @@ static int arrange_count(struct arranging *job, struct err *err)
     return 0;
 }
 
-/* A track while the pieces are joined. */
-struct joined {
-    int64_t last_begin_ns;
-    int64_t last_end_ns;
-};
-
-static void arrange_join(struct track *track, struct joined *last, const struct raw_track_use *use)
-{
-    bool later =
-        track->count == 0 || use->first_begin_ns > last->last_begin_ns ||
-        (use->first_begin_ns == last->last_begin_ns && use->first_end_ns <= last->last_end_ns);
-    track->unsorted = track->unsorted || use->unsorted || !later;
-    track->count += use->events;
-    last->last_begin_ns = use->last_begin_ns;
-    last->last_end_ns = use->last_end_ns;
-}
-
-/* The tracks of one piece among those of the table. */
-static int arrange_piece_tracks(struct arranging *job, struct piece *piece, struct intern *keys,
-                                struct joined **joined)
-{
-    uint32_t i;
-    piece->track_map = calloc((size_t)piece->tracks.count + 1, sizeof *piece->track_map);
-    if (piece->track_map == NULL) {
-        return -1;
-    }
-    for (i = 0; i < piece->tracks.count; i++) {
-        const struct raw_track *raw = (const void *)intern_text(&piece->tracks, i);
-        struct track track;
-        uint32_t index;
-        if (piece->uses[i].events == 0) {
-            continue;
-        }
-        track = people_track(job->load, raw);
-        index = intern_add(keys, (const char *)&track, offsetof(struct track, count));
-        if (index == INTERN_NONE) {
-            return -1;
-        }
-        if (index == job->track_count) {
-            struct track *tracks = realloc(job->tracks, ((size_t)index + 1) * sizeof *tracks);
-            struct joined *last = realloc(*joined, ((size_t)index + 1) * sizeof *last);
-            job->tracks = tracks == NULL ? job->tracks : tracks;
-            *joined = last == NULL ? *joined : last;
-            if (tracks == NULL || last == NULL) {
-                return -1;
-            }
-            tracks[index] = track;
-            job->track_count++;
-        }
-        arrange_join(&job->tracks[index], &(*joined)[index], &piece->uses[i]);
-        piece->track_map[i] = index;
-    }
-    return 0;
-}
-
-#define ARRANGE_COMPARE(x, y)                                                                      \
-    if ((x) != (y)) {                                                                              \
-        return (x) < (y) ? -1 : 1;                                                                 \
-    }
-
-/* The order of lanes: see trace.h. */
-static int track_order(const struct track *a, const struct track *b)
-{
-    if (a->device != TRACE_NONE || b->device != TRACE_NONE) {
-        ARRANGE_COMPARE(a->device, b->device)
-        ARRANGE_COMPARE(a->process, b->process)
-        ARRANGE_COMPARE(a->kind, b->kind)
-        ARRANGE_COMPARE(a->device_id, b->device_id)
-        ARRANGE_COMPARE(a->context_id, b->context_id)
-        ARRANGE_COMPARE(a->stream_id, b->stream_id)
-        return 0;
-    }
-    ARRANGE_COMPARE(a->process, b->process)
-    ARRANGE_COMPARE(a->thread, b->thread)
-    ARRANGE_COMPARE(a->kind, b->kind)
-    return 0;
-}
-
-static int track_pointer_order(const void *a, const void *b)
-{
-    return track_order(*(struct track *const *)a, *(struct track *const *)b);
-}
-
-/* Sorts the tracks and renumbers the pieces' maps. */
-static int arrange_sort_tracks(struct arranging *job)
-{
-    uint32_t n = job->track_count;
-    struct track **sorted = malloc(((size_t)n + 1) * sizeof *sorted);
-    struct track *tracks = malloc(((size_t)n + 1) * sizeof *tracks);
-    uint32_t *rank = malloc(((size_t)n + 1) * sizeof *rank);
-    uint32_t p;
-    uint32_t i;
-    if (sorted == NULL || tracks == NULL || rank == NULL) {
-        free(sorted);
-        free(tracks);
-        free(rank);
-        return -1;
-    }
-    for (i = 0; i < n; i++) {
-        sorted[i] = &job->tracks[i];
-    }
-    qsort(sorted, n, sizeof *sorted, track_pointer_order);
-    for (i = 0; i < n; i++) {
-        rank[sorted[i] - job->tracks] = i;
-        tracks[i] = *sorted[i];
-    }
-    for (p = 0; p < job->load->piece_count; p++) {
-        struct piece *piece = &job->load->pieces[p];
-        for (i = 0; arrange_mine(job, piece) && i < piece->tracks.count; i++) {
-            piece->track_map[i] = n == 0 ? 0 : rank[piece->track_map[i]];
-        }
-    }
-    free(sorted);
-    free(rank);
-    free(job->tracks);
-    job->tracks = tracks;
-    return 0;
-}
-
-static int arrange_tracks(struct arranging *job)
-{
-    struct intern keys = {0};
-    struct joined *joined = NULL;
-    int status = 0;
-    uint32_t p;
-    for (p = 0; p < job->load->piece_count && status == 0; p++) {
-        if (arrange_mine(job, &job->load->pieces[p])) {
-            status = arrange_piece_tracks(job, &job->load->pieces[p], &keys, &joined);
-        }
-    }
-    intern_free(&keys);
-    free(joined);
-    return status == 0 ? arrange_sort_tracks(job) : -1;
-}
-
 /* Joins the times of the pieces and groups the event numbers by track. */
 static int arrange_order(struct arranging *job)
 {
     size_t n = (size_t)job->count + 1;
     uint32_t at = 0;
-    uint32_t *next = malloc(((size_t)job->track_count + 1) * sizeof *next);
+    uint32_t *next = calloc((size_t)job->track_count + 1, sizeof *next);
     uint32_t p;
     uint32_t i;
-    job->first = malloc(((size_t)job->track_count + 1) * sizeof *job->first);
-    job->begin_ns = malloc(n * sizeof *job->begin_ns);
-    job->end_ns = malloc(n * sizeof *job->end_ns);
-    job->order = malloc(n * sizeof *job->order);
-    job->place = malloc(n * sizeof *job->place);
+    job->first = calloc((size_t)job->track_count + 1, sizeof *job->first);
+    job->begin_ns = calloc(n, sizeof *job->begin_ns);
+    job->end_ns = calloc(n, sizeof *job->end_ns);
+    job->order = calloc(n, sizeof *job->order);
+    job->place = calloc(n, sizeof *job->place);
     if (next == NULL || job->first == NULL || job->begin_ns == NULL || job->end_ns == NULL ||
         job->order == NULL || job->place == NULL) {
         free(next);
@@ -322,7 +186,7 @@ static int arrange_layout(struct arranging *job)
 
 static int64_t *arrange_move_times(const struct arranging *job, int64_t **from)
 {
-    int64_t *out = malloc(((size_t)job->count + 1) * sizeof *out);
+    int64_t *out = calloc((size_t)job->count + 1, sizeof *out);
     uint32_t i;
     for (i = 0; out != NULL && i < job->count; i++) {
         out[job->place[i]] = (*from)[i];
@@ -346,16 +210,18 @@ static uint32_t **arrange_column(struct piece *piece, enum arrange_column column
 
 static uint32_t *arrange_move(struct arranging *job, enum arrange_column column)
 {
-    uint32_t *out = malloc(((size_t)job->count + 1) * sizeof *out);
+    uint32_t *out = calloc((size_t)job->count + 1, sizeof *out);
     uint32_t p;
     uint32_t i;
     for (p = 0; p < job->load->piece_count && out != NULL; p++) {
         struct piece *piece = &job->load->pieces[p];
-        const uint32_t *place = job->place + piece->base;
-        uint32_t **from = arrange_column(piece, column);
+        const uint32_t *place;
+        uint32_t **from;
         if (!arrange_mine(job, piece)) {
-            continue;
+            continue; /* another thread's: not even its base may be read */
         }
+        place = job->place + piece->base;
+        from = arrange_column(piece, column);
         for (i = 0; i < piece->count && column == ARRANGE_NAME; i++) {
             out[place[i]] = piece->name_map[(*from)[i]];
         }
@@ -436,8 +302,8 @@ int arrange_table(struct load *load, enum trace_table table, struct arranged *ou
     if (arrange_count(&job, err) != 0) {
         return -1;
     }
-    status = arrange_tracks(&job) != 0 || arrange_order(&job) != 0 || arrange_layout(&job) != 0 ||
-             arrange_columns(&job) != 0;
+    status = tracks_join(load, table, &job.tracks, &job.track_count) != 0 ||
+             arrange_order(&job) != 0 || arrange_layout(&job) != 0 || arrange_columns(&job) != 0;
     free(job.tracks);
     free(job.first);
     free(job.begin_ns);

@@ -43,15 +43,22 @@ struct merge_lane {
     uint32_t end;
 };
 
+/* Changes the room of one array; false without memory (the old array stays). */
+static bool array_resize(int64_t **array, size_t cap)
+{
+    int64_t *grown = realloc(*array, cap * sizeof *grown);
+    if (grown == NULL) {
+        return false;
+    }
+    *array = grown;
+    return true;
+}
+
 static bool arrays_grow(struct busy_arrays *arrays)
 {
     size_t cap = arrays->cap == 0 ? 64 : (size_t)arrays->cap * 2;
-    int64_t *begin = realloc(arrays->begin_ns, cap * sizeof *begin);
-    int64_t *end;
-    arrays->begin_ns = begin == NULL ? arrays->begin_ns : begin;
-    end = realloc(arrays->end_ns, cap * sizeof *end);
-    arrays->end_ns = end == NULL ? arrays->end_ns : end;
-    if (begin == NULL || end == NULL || cap > UINT32_MAX) {
+    if (cap > UINT32_MAX || !array_resize(&arrays->begin_ns, cap) ||
+        !array_resize(&arrays->end_ns, cap)) {
         return false;
     }
     arrays->cap = (uint32_t)cap;
@@ -62,7 +69,6 @@ static bool arrays_grow(struct busy_arrays *arrays)
 static bool arrays_finish(struct busy_arrays *arrays)
 {
     size_t count = arrays->count;
-    int64_t *shrunk;
     uint32_t i;
     arrays->sum_ns = malloc((count + 1) * sizeof *arrays->sum_ns);
     if (arrays->sum_ns == NULL) {
@@ -73,10 +79,9 @@ static bool arrays_finish(struct busy_arrays *arrays)
         arrays->sum_ns[i + 1] = arrays->sum_ns[i] + (arrays->end_ns[i] - arrays->begin_ns[i]);
     }
     if (count > 0) {
-        shrunk = realloc(arrays->begin_ns, count * sizeof *shrunk);
-        arrays->begin_ns = shrunk == NULL ? arrays->begin_ns : shrunk;
-        shrunk = realloc(arrays->end_ns, count * sizeof *shrunk);
-        arrays->end_ns = shrunk == NULL ? arrays->end_ns : shrunk;
+        /* A block that cannot shrink serves as it is. */
+        (void)array_resize(&arrays->begin_ns, count);
+        (void)array_resize(&arrays->end_ns, count);
     }
     return true;
 }

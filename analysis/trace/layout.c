@@ -20,7 +20,10 @@ uint32_t layout_nested(const int64_t *end_ns, const int64_t *begin_ns, const uin
     uint32_t lanes = 0;
     int64_t *stack = malloc(cap * sizeof *stack); /* ends of the running events */
     uint32_t i;
-    for (i = 0; i < count && stack != NULL; i++) {
+    if (stack == NULL) {
+        return 0;
+    }
+    for (i = 0; i < count; i++) {
         uint32_t event = order[i];
         while (used > 0 && stack[used - 1] <= begin_ns[event]) {
             used--;
@@ -37,9 +40,6 @@ uint32_t layout_nested(const int64_t *end_ns, const int64_t *begin_ns, const uin
         depth[event] = used;
         stack[used++] = end_ns[event];
         lanes = used > lanes ? used : lanes;
-    }
-    if (stack == NULL) {
-        return 0;
     }
     free(stack);
     return lanes;
@@ -131,12 +131,15 @@ static bool packing_grow(struct packing *packing)
     uint32_t cap = packing->cap == 0 ? 16 : packing->cap * 2;
     struct running *heap = realloc(packing->heap, cap * sizeof *heap);
     uint32_t *free_lanes;
-    packing->heap = heap == NULL ? packing->heap : heap;
-    free_lanes = realloc(packing->free_lanes, cap * sizeof *free_lanes);
-    packing->free_lanes = free_lanes == NULL ? packing->free_lanes : free_lanes;
-    if (heap == NULL || free_lanes == NULL) {
+    if (heap == NULL) {
         return false;
     }
+    packing->heap = heap;
+    free_lanes = realloc(packing->free_lanes, cap * sizeof *free_lanes);
+    if (free_lanes == NULL) {
+        return false;
+    }
+    packing->free_lanes = free_lanes;
     packing->cap = cap;
     return true;
 }

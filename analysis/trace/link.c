@@ -218,7 +218,7 @@ static int link_ops(struct trace *trace)
             trace->launch_op_count++;
         }
     }
-    trace->launch_ops = malloc(((size_t)trace->launch_op_count + 1) * sizeof *trace->launch_ops);
+    trace->launch_ops = calloc((size_t)trace->launch_op_count + 1, sizeof *trace->launch_ops);
     if (trace->launch_ops == NULL) {
         return -1;
     }

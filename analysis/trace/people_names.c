@@ -198,26 +198,32 @@ int people_need_names(struct load *load, struct err *err)
 }
 
 /* NVTX names of threads, for those that the system's table does not name. */
+static int name_threads_piece(struct load *load, const struct piece *piece, struct err *err)
+{
+    uint32_t i;
+    for (i = 0; i < piece->thread_name_count; i++) {
+        const struct raw_thread_name *raw = &piece->thread_names[i];
+        uint32_t text = strings_text(load->strings, raw->name.id);
+        if (raw->name.text != INTERN_NONE) {
+            text = intern_add(&load->own->texts, intern_text(&piece->texts, raw->name.text),
+                              intern_len(&piece->texts, raw->name.text));
+            if (text == INTERN_NONE) {
+                return err_nomem(err, "thread names");
+            }
+        }
+        name_thread(load, raw->global_tid, text);
+    }
+    return 0;
+}
+
 static int name_threads_nvtx(struct load *load, struct err *err)
 {
     uint32_t p;
-    uint32_t i;
-    for (p = 0; p < load->piece_count; p++) {
-        const struct piece *piece = &load->pieces[p];
-        for (i = 0; i < piece->thread_name_count; i++) {
-            const struct raw_thread_name *raw = &piece->thread_names[i];
-            uint32_t text = strings_text(load->strings, raw->name.id);
-            if (raw->name.text != INTERN_NONE) {
-                text = intern_add(&load->own->texts, intern_text(&piece->texts, raw->name.text),
-                                  intern_len(&piece->texts, raw->name.text));
-                if (text == INTERN_NONE) {
-                    return err_nomem(err, "thread names");
-                }
-            }
-            name_thread(load, raw->global_tid, text);
-        }
+    int status = 0;
+    for (p = 0; p < load->piece_count && status == 0; p++) {
+        status = name_threads_piece(load, &load->pieces[p], err);
     }
-    return 0;
+    return status;
 }
 
 int people_set_names(struct load *load, struct err *err)

@@ -241,6 +241,15 @@ uint16_t api_flags(const char *name, size_t len);
 /* The length of an API name without its _v and four or more digits. */
 size_t api_brief_len(const char *name, size_t len);
 
+static inline enum trace_table raw_table_of(const struct piece *piece)
+{
+    return RAW_TABLES[piece->source].table;
+}
+
+/* tracks.c: the tracks of a table in the order of lanes (*tracks is the caller's), and track_map of
+ * its pieces. -1: no memory. */
+int tracks_join(struct load *load, enum trace_table table, struct track **tracks, uint32_t *count);
+
 /* arrange.c: one table's lanes and columns. Tables are independent: any thread may arrange one. */
 struct arranged {
     struct trace_lane *lanes; /* owned; first, count and all else set */
