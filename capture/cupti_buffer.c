@@ -122,6 +122,7 @@ static struct spool_segment *take_segment(struct cupti_state *cupti, enum spool_
     }
     struct spool_segment *segment = pool_take(cupti);
     if (segment != NULL) {
+        atomic_store(&segment->seq, atomic_fetch_add(&inject.writer.seq, 1) + 1);
         return segment;
     }
     uint32_t wanted = atomic_load(&cupti->pool_wanted);

@@ -357,8 +357,8 @@ uint32_t spool_reader_record_bytes(const struct spool_reader *reader, uint32_t k
 
 /* Next item: all losses and META first, then NVTX in segment order, then CUPTI. Returns 1 with
  * *ITEM filled, 0 at the end, -1 on a read error (errno). NVTX records of one thread come in the
- * order of their making, except under --ring and for threads that record after their own end: sort
- * by time, stable, where it matters. */
+ * order of their making, except under --ring. CUPTI records come in no order: CUPTI gives none
+ * between buffers. */
 int spool_reader_next(struct spool_reader *reader, struct spool_item *item);
 
 /* What was found wrong so far. */

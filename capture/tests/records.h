@@ -56,6 +56,10 @@ static inline void record_make(uint8_t *record, uint32_t bytes, const struct rec
         record_set(record, rule->begin, base_ns + number * 1000);
         record_set(record, rule->end, base_ns + number * 1000 + 700);
     }
+    if (rule->begin == 0) {
+        uint32_t low = (uint32_t)number;
+        memcpy(record + 4, &low, sizeof(low));
+    }
     if (rule->name != 0) {
         record_set(record, rule->name, (uint64_t)(uintptr_t)name);
     }
