@@ -44,6 +44,7 @@ def main():
         path = folder / f"cutline-{name}.1"
         if not path.exists():
             print(f"{path.name}: missing: write it, with the two marker lines for the options")
+            bad += 1
             continue
         section = subprocess.run([program, "help", "--mdoc", name], check=True,
                                  capture_output=True, text=True).stdout

@@ -266,6 +266,65 @@ static void add_call(struct spool_make *m, uint32_t kind, uint32_t cbid, int64_t
     spool_make_cupti(m, kind, record, SPOOL_STATE_SCANNED);
 }
 
+static void add_machine(struct spool_make *m)
+{
+    fresh();
+    spool_make_set(record, CUPTI_DEVICE_ID, 0);
+    spool_make_set(record, CUPTI_DEVICE_NAME, SPOOL_NAME_TAG | 2);
+    spool_make_set(record, CUPTI_DEVICE_GLOBAL_MEMORY_SIZE, UINT64_C(80000000000));
+    spool_make_set(record, CUPTI_DEVICE_CORE_CLOCK_RATE, 1710000);
+    memcpy((char *)record + CUPTI_DEVICE_UUID_OFFSET, "0123456789abcdef", 16);
+    spool_make_describe(m, CUPTI_KIND_DEVICE, record);
+    spool_make_describe(m, CUPTI_KIND_DEVICE, record);
+    fresh();
+    spool_make_set(record, CUPTI_CONTEXT_CONTEXT_ID, 1);
+    spool_make_set(record, CUPTI_CONTEXT_DEVICE_ID, 3);
+    spool_make_set(record, CUPTI_CONTEXT_NULL_STREAM_ID, 7);
+    spool_make_describe(m, CUPTI_KIND_CONTEXT, record);
+    fresh();
+    spool_make_set(record, CUPTI_STREAM_CONTEXT_ID, 1);
+    spool_make_set(record, CUPTI_STREAM_STREAM_ID, 13);
+    spool_make_set(record, CUPTI_STREAM_PRIORITY, (uint32_t)-5);
+    spool_make_set(record, CUPTI_STREAM_FLAG, 2);
+    spool_make_describe(m, CUPTI_KIND_STREAM, record);
+}
+
+static void add_copies(struct spool_make *m)
+{
+    fresh();
+    set_times(CUPTI_MEMCPY_START, 500, CUPTI_MEMCPY_END, 600);
+    spool_make_set(record, CUPTI_MEMCPY_COPY_KIND, 1);
+    spool_make_set(record, CUPTI_MEMCPY_SRC_KIND, 2);
+    spool_make_set(record, CUPTI_MEMCPY_DST_KIND, 3);
+    spool_make_set(record, CUPTI_MEMCPY_BYTES, 4096);
+    spool_make_cupti(m, CUPTI_KIND_MEMCPY, record, SPOOL_STATE_SCANNED);
+    fresh();
+    set_times(CUPTI_MEMCPY2_START, 700, CUPTI_MEMCPY2_END, 800);
+    spool_make_set(record, CUPTI_MEMCPY2_COPY_KIND, 10);
+    spool_make_set(record, CUPTI_MEMCPY2_SRC_KIND, 3);
+    spool_make_set(record, CUPTI_MEMCPY2_DST_KIND, 0);
+    spool_make_set(record, CUPTI_MEMCPY2_DST_DEVICE_ID, 1);
+    spool_make_set(record, CUPTI_MEMCPY2_BYTES, 64);
+    spool_make_cupti(m, CUPTI_KIND_MEMCPY2, record, SPOOL_STATE_SCANNED);
+}
+
+static void add_waits(struct spool_make *m)
+{
+    fresh();
+    set_times(CUPTI_SYNC_START, 5000, CUPTI_SYNC_END, 5100);
+    spool_make_set(record, CUPTI_SYNC_TYPE, 3);
+    spool_make_set(record, CUPTI_SYNC_CONTEXT_ID, 1);
+    spool_make_set(record, CUPTI_SYNC_STREAM_ID, 7);
+    spool_make_set(record, CUPTI_SYNC_CUDA_EVENT_ID, UINT32_MAX);
+    spool_make_cupti(m, CUPTI_KIND_SYNCHRONIZATION, record, SPOOL_STATE_SCANNED);
+    for (uint32_t kind = 2; kind <= 5; kind += 3) {
+        fresh();
+        set_times(CUPTI_OVERHEAD_START, 10, CUPTI_OVERHEAD_END, 20);
+        spool_make_set(record, CUPTI_OVERHEAD_OVERHEAD_KIND, kind << 16);
+        spool_make_cupti(m, CUPTI_KIND_OVERHEAD, record, SPOOL_STATE_SCANNED);
+    }
+}
+
 static void test_cupti_rows(void **state)
 {
     (void)state;
@@ -274,25 +333,7 @@ static void test_cupti_rows(void **state)
     begin(&m, 1, 50);
     spool_make_string(&m, 1, "_Z5saxpyPdS_S_di", 0);
     spool_make_string(&m, 2, "NVIDIA Test", 0);
-    fresh();
-    spool_make_set(record, CUPTI_DEVICE_ID, 0);
-    spool_make_set(record, CUPTI_DEVICE_NAME, SPOOL_NAME_TAG | 2);
-    spool_make_set(record, CUPTI_DEVICE_GLOBAL_MEMORY_SIZE, UINT64_C(80000000000));
-    spool_make_set(record, CUPTI_DEVICE_CORE_CLOCK_RATE, 1710000);
-    memcpy((char *)record + CUPTI_DEVICE_UUID_OFFSET, "0123456789abcdef", 16);
-    spool_make_describe(&m, CUPTI_KIND_DEVICE, record);
-    spool_make_describe(&m, CUPTI_KIND_DEVICE, record);
-    fresh();
-    spool_make_set(record, CUPTI_CONTEXT_CONTEXT_ID, 1);
-    spool_make_set(record, CUPTI_CONTEXT_DEVICE_ID, 3);
-    spool_make_set(record, CUPTI_CONTEXT_NULL_STREAM_ID, 7);
-    spool_make_describe(&m, CUPTI_KIND_CONTEXT, record);
-    fresh();
-    spool_make_set(record, CUPTI_STREAM_CONTEXT_ID, 1);
-    spool_make_set(record, CUPTI_STREAM_STREAM_ID, 13);
-    spool_make_set(record, CUPTI_STREAM_PRIORITY, (uint32_t)-5);
-    spool_make_set(record, CUPTI_STREAM_FLAG, 2);
-    spool_make_describe(&m, CUPTI_KIND_STREAM, record);
+    add_machine(&m);
     /* out of order on purpose */
     add_call(&m, CUPTI_KIND_RUNTIME, 211, 2000, 2100, 12);
     add_kernel(&m, 2200, 2300, 12, SPOOL_NAME_TAG | 1);
@@ -300,34 +341,8 @@ static void test_cupti_rows(void **state)
     add_call(&m, CUPTI_KIND_RUNTIME, 211, 1000, 1100, 11);
     add_call(&m, CUPTI_KIND_DRIVER, 307, 3000, 3100, 13);
     add_call(&m, CUPTI_KIND_RUNTIME, 65000, 4000, 4100, 14);
-    fresh();
-    set_times(CUPTI_MEMCPY_START, 500, CUPTI_MEMCPY_END, 600);
-    spool_make_set(record, CUPTI_MEMCPY_COPY_KIND, 1);
-    spool_make_set(record, CUPTI_MEMCPY_SRC_KIND, 2);
-    spool_make_set(record, CUPTI_MEMCPY_DST_KIND, 3);
-    spool_make_set(record, CUPTI_MEMCPY_BYTES, 4096);
-    spool_make_cupti(&m, CUPTI_KIND_MEMCPY, record, SPOOL_STATE_SCANNED);
-    fresh();
-    set_times(CUPTI_MEMCPY2_START, 700, CUPTI_MEMCPY2_END, 800);
-    spool_make_set(record, CUPTI_MEMCPY2_COPY_KIND, 10);
-    spool_make_set(record, CUPTI_MEMCPY2_SRC_KIND, 3);
-    spool_make_set(record, CUPTI_MEMCPY2_DST_KIND, 0);
-    spool_make_set(record, CUPTI_MEMCPY2_DST_DEVICE_ID, 1);
-    spool_make_set(record, CUPTI_MEMCPY2_BYTES, 64);
-    spool_make_cupti(&m, CUPTI_KIND_MEMCPY2, record, SPOOL_STATE_SCANNED);
-    fresh();
-    set_times(CUPTI_SYNC_START, 5000, CUPTI_SYNC_END, 5100);
-    spool_make_set(record, CUPTI_SYNC_TYPE, 3);
-    spool_make_set(record, CUPTI_SYNC_CONTEXT_ID, 1);
-    spool_make_set(record, CUPTI_SYNC_STREAM_ID, 7);
-    spool_make_set(record, CUPTI_SYNC_CUDA_EVENT_ID, UINT32_MAX);
-    spool_make_cupti(&m, CUPTI_KIND_SYNCHRONIZATION, record, SPOOL_STATE_SCANNED);
-    for (uint32_t kind = 2; kind <= 5; kind += 3) {
-        fresh();
-        set_times(CUPTI_OVERHEAD_START, 10, CUPTI_OVERHEAD_END, 20);
-        spool_make_set(record, CUPTI_OVERHEAD_OVERHEAD_KIND, kind << 16);
-        spool_make_cupti(&m, CUPTI_KIND_OVERHEAD, record, SPOOL_STATE_SCANNED);
-    }
+    add_copies(&m);
+    add_waits(&m);
     assert_int_equal(spool_make_end(&m, true), 0);
     converted(&result);
     assert_string_equal(

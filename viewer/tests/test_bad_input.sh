@@ -15,7 +15,7 @@ good=$CUTLINE_BUILD/demo.sqlite
 run() {
     case $1 in
     diff) "$CUTLINE" diff "$2" "$good" ;;
-    export) "$CUTLINE" export -t chrome -o "$work/exported" "$2" ;;
+    export) rm -f "$work/exported"; "$CUTLINE" export -t chrome -o "$work/exported" "$2" ;;
     view) "$CUTLINE" view --dump --size 80x24 "$2" ;;
     *) "$CUTLINE" "$1" "$2" ;;
     esac
@@ -33,6 +33,7 @@ refused() {
             cat "$work/err" "$work/out" | head -5
             exit 1
         fi
+        [ ! -e "$work/exported" ] || { echo "cutline $name ${1##*/}: left an output file"; exit 1; }
     done
 }
 
