@@ -63,7 +63,7 @@ void app_close(struct app *app)
     facts_free(app->facts);
     busy_free(app->busy);
     busy_free(app->filter.busy);
-    app_terms_free(app->filter.terms);
+    terms_free(app->filter.terms);
     free(app->search.bits);
     free(app->hues);
     free(app->hue_rgbs);
@@ -247,7 +247,8 @@ int app_play(struct app *app, const char *script, size_t len, struct err *err)
         }
         begin = *at == '\n';
         line += begin ? 1 : 0;
-        if (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t') {
+        if ((*at == ' ' && app->prompt.kind == PROMPT_NONE) || *at == '\n' || *at == '\r' ||
+            *at == '\t') {
             at++;
             continue;
         }

@@ -51,9 +51,7 @@ struct app_filter {
     char pattern[PROMPT_BYTES]; /* the last good one, "" = none */
     struct terms *terms;        /* owned; NULL = all */
     struct busy *busy;          /* owned; NULL = unfiltered */
-    uint32_t matched;           /* names that match, of so many */
-    uint32_t of;
-    uint64_t stamp; /* counts up with every change */
+    uint64_t stamp;             /* counts up with every change */
 };
 
 struct app_search {
@@ -135,8 +133,8 @@ void app_resize(struct app *app, int cols, int rows);
 /* Applies one key or mouse event. */
 void app_key(struct app *app, const struct key *key);
 void app_settle(struct app *app);
-/* Plays keys in the notation of keys.h; blanks and line ends are skipped, `#` at the begin of a
- * line makes it a comment. 0, or -1 at the first unknown key (err says where). */
+/* Plays keys in the notation of keys.h; blanks outside of a prompt and line ends are skipped, `#`
+ * at the begin of a line makes it a comment. 0, or -1 at the first unknown key (err says where). */
 int app_play(struct app *app, const char *script, size_t len, struct err *err);
 
 /* The event that is selected, or NULL-like: table == TRACE_TABLE_COUNT. */

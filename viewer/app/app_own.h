@@ -10,7 +10,6 @@ void app_lay_out(struct app *app);
 void app_scroll(struct app *app);
 /* The text of the prompt changed: live filter, message of a bad pattern. */
 void app_prompt_changed(struct app *app);
-void app_terms_free(struct terms *terms);
 void app_mouse(struct app *app, const struct key *key);
 /* The first interval that ends after t; count if none. */
 uint32_t app_union_lower(const struct busy_union *work, int64_t t_ns);

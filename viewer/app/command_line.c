@@ -2,6 +2,7 @@
  * command_line: the palette: any action by its name, with an argument where one makes sense, and
  * completion of names.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,23 +69,63 @@ static bool command_fits(int action, const char *text, size_t len)
     return one->context != ACTION_PROMPT && strncmp(one->name, text, len) == 0;
 }
 
+/* The candidate number `at` (counted round) for an action's name. */
+static const char *command_candidate(const char *text, int at)
+{
+    int found = 0;
+    int i;
+    for (i = 0; i < ACTION_COUNT; i++) {
+        found += command_fits(i, text, strlen(text)) ? 1 : 0;
+    }
+    at = found > 0 ? at % found : 0;
+    for (i = 0; i < ACTION_COUNT && found > 0; i++) {
+        if (command_fits(i, text, strlen(text)) && at-- == 0) {
+            return ACTION_TABLE[i].name;
+        }
+    }
+    return NULL;
+}
+
+/* Puts a candidate of the filter language in place of the word at the cursor. */
+static bool command_complete_filter(struct app *app, int at)
+{
+    struct prompt *prompt = &app->prompt;
+    struct terms_completion found = {0};
+    char text[PROMPT_BYTES];
+    bool done = false;
+    size_t len = strlen(prompt->typed);
+    if (terms_complete(app->trace, prompt->typed, len, prompt->typed_cursor, &found) == 0 &&
+        found.count > 0) {
+        const char *word = found.list[(size_t)at % found.count];
+        int n = snprintf(text, sizeof text, "%.*s%s", (int)found.begin, prompt->typed, word);
+        size_t cursor = n < (int)sizeof text ? (size_t)n : sizeof text - 1;
+        (void)snprintf(text + cursor, sizeof text - cursor, "%s", prompt->typed + found.end);
+        prompt_set(prompt, text);
+        prompt->cursor = cursor < prompt->len ? cursor : prompt->len;
+        done = true;
+    }
+    terms_completion_free(&found);
+    return done;
+}
+
 void verb_prompt_complete(struct app *app, int count)
 {
     struct prompt *prompt = &app->prompt;
-    int at = prompt->complete_at;
-    size_t from = at < 0 ? prompt->len : prompt->complete_from;
-    int tries;
+    int at = prompt->complete_at + 1;
     (void)count;
-    if (prompt->kind != PROMPT_COMMAND) {
-        return;
+    if (at == 0) {
+        memcpy(prompt->typed, prompt->text, sizeof prompt->typed);
+        prompt->typed_cursor = prompt->cursor;
     }
-    for (tries = 0; tries < ACTION_COUNT; tries++) {
-        at = (at + 1) % ACTION_COUNT;
-        if (command_fits(at, prompt->text, from)) {
-            prompt_set(prompt, ACTION_TABLE[at].name);
-            prompt->complete_from = from;
-            prompt->complete_at = at;
+    if (prompt->kind == PROMPT_COMMAND) {
+        const char *name = command_candidate(prompt->typed, at);
+        if (name == NULL) {
             return;
         }
+        prompt_set(prompt, name);
+    } else if (prompt->kind != PROMPT_FILTER || !command_complete_filter(app, at)) {
+        return;
     }
+    app_prompt_changed(app);
+    prompt->complete_at = at;
 }

@@ -6,21 +6,12 @@
 #include "viewer/app/app_own.h"
 
 enum {
-    FIND_FILTERED = 1U << TRACE_KERNEL | 1U << TRACE_MEMCPY | 1U << TRACE_MEMSET |
-                    1U << TRACE_GRAPH | 1U << TRACE_MIGRATION | 1U << TRACE_API_CALL
+    FIND_KINDS = TERMS_KINDS_GPU | 1U << TRACE_API_CALL
 };
-
-void app_terms_free(struct terms *terms)
-{
-    if (terms != NULL) {
-        free(terms->name_bits);
-        free(terms);
-    }
-}
 
 static void find_drop_filter(struct app *app)
 {
-    app_terms_free(app->filter.terms);
+    terms_free(app->filter.terms);
     busy_free(app->filter.busy);
     app->filter.terms = NULL;
     app->filter.busy = NULL;
@@ -28,30 +19,9 @@ static void find_drop_filter(struct app *app)
     app->filter.stamp++;
 }
 
-static struct terms *find_terms(const struct app *app, const char *pattern, struct err *err)
-{
-    struct filter *filter = filter_new(pattern, strlen(pattern), err);
-    struct terms *terms;
-    if (filter == NULL) {
-        return NULL;
-    }
-    terms = calloc(1, sizeof *terms);
-    if (terms != NULL) {
-        terms->trace = app->trace;
-        terms->kinds = FIND_FILTERED;
-        terms->name_bits =
-            filter_names(filter, app->trace, FIND_FILTERED, &terms->matched, &terms->names);
-    }
-    filter_free(filter);
-    if (terms == NULL || terms->name_bits == NULL) {
-        app_terms_free(terms);
-        return err_null(err, "not enough memory for the filter");
-    }
-    return terms;
-}
-
 int app_set_filter(struct app *app, const char *pattern, struct err *err)
 {
+    const struct facts *facts;
     struct terms *terms;
     struct busy *busy;
     size_t len = strlen(pattern);
@@ -62,20 +32,22 @@ int app_set_filter(struct app *app, const char *pattern, struct err *err)
         find_drop_filter(app);
         return 0;
     }
-    if (len >= sizeof app->filter.pattern) {
-        return err_set(err, "the filter is longer than %d bytes", PROMPT_BYTES - 1);
+    facts = app_facts(app);
+    if (facts == NULL || len >= sizeof app->filter.pattern) {
+        return err_set(err, "no room for this filter");
     }
-    terms = find_terms(app, pattern, err);
-    busy = terms == NULL ? NULL : busy_new(app->trace, terms->name_bits, err);
+    terms = terms_new(facts, pattern, len, FIND_KINDS, NULL, err);
+    if (terms == NULL) {
+        return -1;
+    }
+    busy = terms_busy(app->trace, terms, err);
     if (busy == NULL) {
-        app_terms_free(terms);
+        terms_free(terms);
         return -1;
     }
     find_drop_filter(app);
     app->filter.terms = terms;
     app->filter.busy = busy;
-    app->filter.matched = terms->matched;
-    app->filter.of = terms->names;
     memcpy(app->filter.pattern, pattern, len + 1);
     return 0;
 }

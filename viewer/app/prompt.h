@@ -35,8 +35,9 @@ struct prompt {
     int recalled;              /* how far back in the history, 0 = the line itself */
     char before[PROMPT_BYTES]; /* what a cancelled filter goes back to */
     char message[256];         /* what is wrong with it, "" = nothing */
-    size_t complete_from;      /* completion: bytes that were typed */
-    int complete_at;           /* ... and the candidate shown, -1 = none */
+    int complete_at;           /* completion: the candidate shown, -1 = none */
+    char typed[PROMPT_BYTES];  /* ... and what stood here before it */
+    size_t typed_cursor;
     struct prompt_history history[PROMPT_KIND_COUNT];
 };
 

@@ -324,14 +324,13 @@ int rows_add_process(struct rows *rows, uint32_t process, struct err *err)
     row->process = process;
     row->label = rows_process_label(rows, from);
     count = rows_threads(trace, process, false, picks);
-    row->note = rows_text(rows, "%s API calls, %s kernels, %u thread%s",
-                          timefmt_count(from->api_calls, calls),
-                          timefmt_count(from->kernels, kernels), (unsigned)count,
-                          count == 1 ? "" : "s");
+    row->note = rows_text(
+        rows, "%s API calls, %s kernels, %u thread%s", timefmt_count(from->api_calls, calls),
+        timefmt_count(from->kernels, kernels), (unsigned)count, count == 1 ? "" : "s");
     row->collapsed = count == 0;
     row = launches.count > 0 ? rows_add(rows, ROW_LAUNCHES, up) : NULL;
     if (row != NULL) {
-        row->label = "launches/ms";
+        row->label = "launch/ms";
         row->launches = launches;
     } else {
         free(launches.ns);

@@ -30,9 +30,9 @@ struct window window_fit(int64_t begin_ns, int64_t end_ns, int cols)
     int64_t span_ns = end_ns > begin_ns ? end_ns - begin_ns : 1;
     window.ns_per_col = (span_ns + window.cols - 1) / window.cols;
     window.begin_ns = window_floor(begin_ns, window.ns_per_col) * window.ns_per_col;
-    /* Rounding the begin down may push the end out: one step coarser always suffices. */
-    while (window_end(&window) < end_ns) {
-        window.ns_per_col += 1 + window.ns_per_col / (window.cols > 1 ? window.cols : 2);
+    /* Rounding the begin down may push the end out: with one column to spare it cannot. */
+    if (window_end(&window) < end_ns && window.cols > 1) {
+        window.ns_per_col = (span_ns + window.cols - 2) / (window.cols - 1);
         window.begin_ns = window_floor(begin_ns, window.ns_per_col) * window.ns_per_col;
     }
     return window;

@@ -24,7 +24,8 @@ int64_t window_end(const struct window *window);
 int64_t window_time(const struct window *window, int64_t col);
 /* The column that holds t; may lie outside of 0..cols. */
 int64_t window_col(const struct window *window, int64_t t_ns);
-/* The smallest window of cols columns that shows [begin, end). */
+/* A window of cols columns that shows [begin, end), nearly the smallest; with a single column it
+ * shows the begin. */
 struct window window_fit(int64_t begin_ns, int64_t end_ns, int cols);
 /*
  * Another scale with the time under column `anchor` kept under it (to one column). ns_per_col is

@@ -18,6 +18,9 @@ static const struct glyphs GLYPHS_UTF8 = {
     .cursor = 0x25BC,
     .rule = 0x2500,
     .mark = 0x25C6,
+    .dim = 0x00B7,
+    .ascending = 0x25B4,
+    .descending = 0x25BE,
 };
 
 static const struct glyphs GLYPHS_ASCII = {
@@ -37,6 +40,9 @@ static const struct glyphs GLYPHS_ASCII = {
     .cursor = 'V',
     .rule = '-',
     .mark = '*',
+    .dim = '\'',
+    .ascending = '^',
+    .descending = 'v',
 };
 
 const struct glyphs *glyphs_of(bool ascii)

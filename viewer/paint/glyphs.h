@@ -26,8 +26,11 @@ struct glyphs {
     uint32_t pinned;
     uint32_t tick; /* on the ruler */
     uint32_t cursor;
-    uint32_t rule; /* between parts of the screen */
-    uint32_t mark; /* an NVTX mark */
+    uint32_t rule;      /* between parts of the screen */
+    uint32_t mark;      /* an NVTX mark */
+    uint32_t dim;       /* without colour: what the filter does not keep */
+    uint32_t ascending; /* a sorted column */
+    uint32_t descending;
 };
 
 const struct glyphs *glyphs_of(bool ascii);

@@ -172,15 +172,16 @@ static void panes_heads(const struct parts *parts, int y)
         const struct panel_column *column = &list->columns[i];
         int len = (int)strlen(column->header);
         bool sorted = i == list->sort;
-        char way = list->ascending ? '^' : 'v';
+        uint32_t way = list->ascending ? parts->glyphs->ascending : parts->glyphs->descending;
         if (column->type == PANEL_TEXT) {
             canvas_fill(&pen, ' ', 2);
-            (void)canvas_printf(&pen, sorted ? "%s %c" : "%s", column->header, way);
+            (void)canvas_puts(&pen, column->header);
+            canvas_put(&pen, sorted ? way : ' ');
             continue;
         }
         canvas_fill(&pen, ' ', column->cols - len > 0 ? column->cols - len : 0);
         (void)canvas_puts(&pen, column->header);
-        canvas_put(&pen, sorted ? (uint32_t)way : ' ');
+        canvas_put(&pen, sorted ? way : ' ');
         canvas_put(&pen, ' ');
     }
 }

@@ -72,8 +72,8 @@ void parts_header(struct parts *parts)
     int name_end = parts->at->cols >= 100 ? 32 : parts->at->cols >= 60 ? 18 : 0;
     int end = pen.end;
     if (app->filter.terms != NULL) {
-        int len = snprintf(filter, sizeof filter, " %u of %u names ", app->filter.matched,
-                           app->filter.of);
+        int len = snprintf(filter, sizeof filter, " %u of %u names ", app->filter.terms->matched,
+                           app->filter.terms->names);
         len += (int)strlen(app->filter.pattern) < 24 ? (int)strlen(app->filter.pattern) : 24;
         pen.end = end - len - 3 > 0 ? end - len - 3 : 0;
     }

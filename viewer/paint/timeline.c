@@ -82,6 +82,10 @@ static void timeline_bar(const struct parts *parts, const struct lane *lane,
     bool framed = parts->plain;
     bool right = framed && span->ends && span->cols >= 2;
     int room = span->cols;
+    if (framed && !span->kept) {
+        canvas_fill(pen, glyphs->dim, span->cols);
+        return;
+    }
     if (framed) {
         canvas_put(pen, span->begins ? glyphs->bar_left : glyphs->bar_cut);
         room -= right ? 2 : 1;
@@ -102,6 +106,10 @@ static void timeline_block(const struct parts *parts, const struct lane *lane,
     int64_t ns = span->kept && span->kept_ns > 0 ? span->kept_ns : span->busy_ns;
     int level = glyphs_level(ns, parts->app->window.ns_per_col);
     bool mark = parts->app->trace->names[lane->name[span->event]].kind == TRACE_NVTX_MARK;
+    if (parts->plain && !span->kept) {
+        canvas_put(pen, parts->glyphs->dim);
+        return;
+    }
     canvas_put(pen, mark ? parts->glyphs->mark : parts->glyphs->level[level < 1 ? 1 : level]);
 }
 

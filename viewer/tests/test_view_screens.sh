@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Screens: each screens/NAME.keys is played on the demo capture, and the frame is compared with
+# screens/NAME.screen in four forms: text, ASCII, text as it is with colours, and roles.
+# The first line of a .keys file is "# SIZE: what it shows"; `UPDATE=1` writes the expected frames.
+set -euo pipefail
+cd "${CUTLINE_SOURCE:-.}/viewer/tests/screens"
+capture=$CUTLINE_BUILD/demo.sqlite
+new=$(mktemp -d)
+trap 'rm -rf "$new"' EXIT
+export LC_ALL=C.UTF-8
+unset NO_COLOR
+failed=0
+
+frame() {
+    local keys=$1 size=$2
+    shift 2
+    "$CUTLINE" view --size "$size" --script "$keys" "$@" "$capture"
+}
+
+for keys in *.keys; do
+    name=${keys%.keys}
+    size=$(sed -n '1s/^# \([0-9]*x[0-9]*\):.*/\1/p' "$keys")
+    if [ -z "$size" ]; then
+        echo "$keys: the first line must be '# WxH: what it shows'" >&2
+        exit 1
+    fi
+    {
+        echo "== text"
+        frame "$keys" "$size" --dump
+        echo "== ascii"
+        frame "$keys" "$size" --dump --ascii
+        echo "== colour"
+        frame "$keys" "$size" --dump --color=256
+        echo "== roles"
+        frame "$keys" "$size" --dump=roles
+    } >"$new/$name.screen"
+    if [ "${UPDATE:-}" = 1 ]; then
+        cp "$new/$name.screen" "$name.screen"
+    elif ! diff -u "$name.screen" "$new/$name.screen" >"$new/diff" 2>&1; then
+        echo "screen $name differs:"
+        head -60 "$new/diff"
+        failed=$((failed + 1))
+    fi
+done
+
+# Every action is pressed in some screen.
+"$CUTLINE" view --keys | sed -n 's/^  .\{17\} \([a-z-]*\) .*/\1/p' | sort -u >"$new/actions"
+sed -n 's/^# covers: //p' -- *.keys | tr ' ' '\n' | sort -u >"$new/covered"
+missing=$(comm -23 "$new/actions" "$new/covered" | tr '\n' ' ')
+if [ -n "$missing" ]; then
+    echo "no screen covers: $missing"
+    failed=$((failed + 1))
+fi
+unknown=$(comm -13 "$new/actions" "$new/covered" | tr '\n' ' ')
+if [ -n "$unknown" ]; then
+    echo "screens cover unknown actions: $unknown"
+    failed=$((failed + 1))
+fi
+if [ "$failed" -gt 0 ]; then
+    echo "where the new frames are right: UPDATE=1 CUTLINE=$CUTLINE CUTLINE_BUILD=$CUTLINE_BUILD" \
+        "bash viewer/tests/test_view_screens.sh"
+    exit 1
+fi

@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# The timeline in a real terminal (tmux): a person's path, resizes, signals, and the terminal as it
+# was afterwards. Nothing sleeps for a time: each step polls for the text that it must bring.
+set -euo pipefail
+capture=$CUTLINE_BUILD/demo.sqlite
+command -v tmux >/dev/null || { echo "skipped: no tmux"; exit 77; }
+socket=cutline-test-$$
+session=s
+export LC_ALL=C.UTF-8
+unset NO_COLOR TMUX
+
+tmux_() { tmux -L "$socket" -f /dev/null "$@"; }
+trap 'tmux_ kill-server 2>/dev/null || true' EXIT
+
+screen() { tmux_ capture-pane -p -t $session; }
+send() { tmux_ send-keys -t $session "$@"; }
+
+# expect TEXT: until the screen shows it; a bounded number of looks.
+expect() {
+    local i
+    for i in $(seq 1 200); do
+        screen | grep -qF -- "$1" && return 0
+        sleep 0.05
+    done
+    echo "never saw '$1' (look $i); the screen:"
+    screen
+    exit 1
+}
+# gone TEXT: until the screen does not show it any more.
+gone() {
+    local i
+    for i in $(seq 1 200); do
+        screen | grep -qF -- "$1" || return 0
+        sleep 0.05
+    done
+    echo "'$1' stays (look $i); the screen:"
+    screen
+    exit 1
+}
+
+tmux_ new-session -d -x 80 -y 24 -s $session "env PS1='ready> ' bash --norc"
+expect 'ready>'
+send "cd $(mktemp -d); stty -g >before; clear; echo be''fore" Enter
+expect 'before'
+view="$CUTLINE view $capture"
+
+echo "a person's path"
+send "$view; echo status=\$?" Enter
+expect 'GPU0'
+expect '? help'
+send '+'
+expect 'zoom'
+send 'g'
+expect 'Idle gaps in view'
+send 'Enter'
+expect 'GPU1'
+send 'Escape'
+gone 'Idle gaps in view'
+send 'f' 'gemm'
+expect 'filter: gemm'
+expect '/gemm/'
+send 'Enter'
+gone 'filter: gemm'
+tmux_ resize-window -t $session -x 50 -y 12
+expect 'GPU'
+tmux_ resize-window -t $session -x 20 -y 5
+expect 'GPU'
+tmux_ resize-window -t $session -x 100 -y 30
+expect '/gemm/'
+send '?'
+expect 'Move in time'
+send 'q'
+gone 'Move in time'
+send 'q'
+expect 'status=0'
+expect 'before'
+send 'stty -g >after; cmp before after && echo sa''me' Enter
+expect 'same'
+
+for signal in TERM HUP INT; do
+    echo "SIG$signal gives the terminal back"
+    send "clear; echo be''fore" Enter
+    expect 'before'
+    send "$view & echo \$! >pid; fg; echo en''ded=\$?" Enter
+    expect '? help'
+    child=$(tmux_ display-message -p -t $session '#{pane_current_path}')/pid
+    kill -s "$signal" "$(cat "$child")"
+    expect 'ended='
+    send 'stty -g >after; cmp before after && echo sa''me' Enter
+    expect 'same'
+done
+
+echo "stopped and continued"
+send "clear; $view" Enter
+expect '? help'
+send 'C-z'
+expect 'Stopped'
+gone '? help'
+send "fg" Enter
+expect '? help'
+send 'q'
+gone '? help'
+send "clear; TERM= $view; echo sta''tus=\$?" Enter
+expect 'status=1'
+expect 'set TERM'
+send "clear; TERM=dumb $view; echo sta''tus=\$?" Enter
+expect 'status=1'
+send "clear; TERM=vt100 $view" Enter
+expect '? help'
+send 'q'
+gone '? help'
+send 'exit' Enter
