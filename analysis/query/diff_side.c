@@ -408,6 +408,7 @@ int diff_sum_make(const struct facts *facts, const struct diff_options *options,
         .arena = arena,
         .out = out,
         .window = {options->begin_ns[which], options->end_ns[which]},
+        .exact = options->exact,
         .err = &why
     };
     *out = (struct diff_sum){.steps = 1};
