@@ -442,9 +442,10 @@ int chrome_write(const struct facts *facts, const struct chrome_options *options
         return err_nomem(err, "the tracks of an export");
     w.shift_ns = facts->trace->begin_ns < 0 ? -facts->trace->begin_ns : 0;
     tracks_number(&w);
-    buf_adds(&w.buf,
-             "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"cutline " CUTLINE_VERSION
-             "\"},\"traceEvents\":[");
+    buf_addf(&w.buf,
+             "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"cutline %s\","
+             "\"shift_ns\":%lld},\"traceEvents\":[",
+             CUTLINE_VERSION, (long long)w.shift_ns);
     names_processes(&w);
     names_tracks(&w);
     lanes_write(&w);
