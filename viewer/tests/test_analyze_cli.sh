@@ -1,0 +1,151 @@
+#!/usr/bin/env bash
+# analyze as a command: every rule in every format on captures of all ages, files, thresholds, the page of
+# findings, help.
+set -euo pipefail
+shopt -s nullglob
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "$1"; exit 1; }
+status() { local rc=0; "$@" >"$work/out" 2>"$work/err" || rc=$?; echo "$rc"; }
+
+"$CUTLINE_BUILD/generate" --steps 20 "$work/gen.sqlite"
+captures=("$work/gen.sqlite" "$CUTLINE_BUILD/demo.sqlite")
+if [ -d "$CUTLINE_CAPTURES" ]; then
+    for name in h100-2gpu-1s lm-2.7b-cudagraph saxpy-mpi no-cuda-tables minimal-schema schema-2020; do
+        captures+=("$CUTLINE_CAPTURES/$name.sqlite")
+    done
+else
+    echo "skipped: no real captures"
+fi
+rules=$("$CUTLINE" analyze --help-rules | sed 's/ .*//')
+[ "$(wc -w <<<"$rules")" -ge 12 ] || fail "rules: $rules"
+
+cat >"$work/parse.py" <<'EOF'
+import csv, json, sys
+stem = sys.argv[1]
+read = lambda form: open(f"{stem}.{form}", encoding="utf-8", newline="")
+rows = list(csv.DictReader(read("csv")))
+tabs = list(csv.reader(read("tsv"), delimiter="\t"))
+objects = json.load(read("json"))
+assert len(rows) == len(objects) == len(tabs) - 1, (len(rows), len(objects), len(tabs))
+assert all(len(line) == len(tabs[0]) for line in tabs), "ragged tsv"
+for row, item in zip(rows, objects):
+    assert list(row) == list(item) == tabs[0], (list(row), list(item))
+    for key, value in item.items():
+        assert value is None or row[key] != "", key
+EOF
+
+# Every table parses, has its columns whatever the data, and findings do too.
+for capture in "${captures[@]}"; do
+    for form in csv tsv json; do
+        "$CUTLINE" analyze -q -f $form "$capture" >"$work/findings.$form"
+        "$CUTLINE" analyze -q -r all -f $form -o "$work/all" --force-overwrite "$capture"
+    done
+    python3 "$work/parse.py" "$work/findings" || fail "findings of $capture"
+    for stem in "$work"/all_*.csv; do
+        python3 "$work/parse.py" "${stem%.csv}" || fail "$stem of $capture"
+    done
+    rm -f "$work"/all_*
+    # The page: 79 columns at most, each finding with advice and command.
+    "$CUTLINE" analyze "$capture" >"$work/page"
+    python3 - "$work/page" <<'EOF' || fail "page of $capture"
+import re, sys, unicodedata
+text = open(sys.argv[1], encoding="utf-8").read()
+for line in text.splitlines():
+    assert len(line) <= 79 or " " not in line.strip(), line  # a path may be longer
+count = len(re.findall(r"^ ?\d+\. ", text, re.M))
+assert count == text.count("    Try: ") == text.count("    See: cutline analyze -r "), text
+EOF
+done
+
+# A capture without the data of a rule: SKIPPED for people, a header for programs.
+if [ -d "$CUTLINE_CAPTURES" ]; then
+    none=$CUTLINE_CAPTURES/no-cuda-tables.sqlite
+    "$CUTLINE" analyze -r idle_gaps "$none" | grep -q '^SKIPPED: .* does not contain GPU data\.$' ||
+        fail "no SKIPPED line"
+    [ "$("$CUTLINE" analyze -r idle_gaps -f csv "$none" 2>/dev/null | wc -l)" -eq 1 ] ||
+        fail "csv without data"
+    "$CUTLINE" analyze "$none" | grep -q '^No GPU work' || fail "no word about no GPU work"
+    for name in "gtls-23k-kernels" "mfu-2gpu-before 144=4 145=4" "mfu-2gpu-after 148=17 149=15" \
+        "h100-2gpu-1s 111=0 112=0" lm-2.7b cloverleaf-4gpu; do
+        read -r -a words <<<"$name"
+        python3 analysis/tests/check_density.py "$CUTLINE" "$CUTLINE_CAPTURES/${words[0]}.sqlite" \
+            "${words[@]:1}"
+    done
+fi
+python3 analysis/tests/check_density.py "$CUTLINE" "$work/gen.sqlite"
+
+# Files are named as nsys names them, and not replaced unasked.
+"$CUTLINE" analyze -q -r idle_gaps:min=1ms,gpu_gaps -o "$work/base" "$work/gen.sqlite"
+[ -s "$work/base_idle_gaps_min=1ms.csv" ] && [ -s "$work/base_gpu_gaps.csv" ] || fail "$(ls "$work")"
+[ "$(status "$CUTLINE" analyze -r gpu_gaps -o "$work/base" "$work/gen.sqlite")" -eq 1 ] ||
+    fail "a file was replaced"
+
+# The window cuts gaps; min leaves out rows, not totals.
+"$CUTLINE" analyze -r idle_gaps:min=0 -f csv "$work/gen.sqlite" >"$work/every.csv"
+total=$("$CUTLINE" analyze -r idle_gaps:min=1h "$work/gen.sqlite" | sed -n 's/^\([0-9]*\) gaps, total.*/\1/p')
+[ "$(($(wc -l <"$work/every.csv") - 1))" -eq "$total" ] || fail "min=0 lists not all of $total gaps"
+"$CUTLINE" analyze -r idle_gaps:min=0 --filter-time 100ms/200ms -f csv "$work/gen.sqlite" >"$work/cut.csv"
+python3 - "$work" <<'EOF' || fail "the window"
+import csv, sys
+read = lambda name: list(csv.DictReader(open(f"{sys.argv[1]}/{name}.csv")))
+span = lambda row: (int(row["Start (ns)"]), int(row["End (ns)"]))
+begin, end = 100_000_000, 200_000_000
+want = sorted((max(b, begin), min(e, end)) for b, e in map(span, read("every")) if e > begin and b < end)
+got = sorted(map(span, read("cut")))
+assert got == want, (len(got), len(want))
+EOF
+
+# The sums say what the rows add up to.
+for by in cause evidence nvtx; do
+    "$CUTLINE" analyze -r idle_gaps:by=$by -f csv "$work/gen.sqlite" >"$work/by.csv"
+    "$CUTLINE" analyze -r idle_gaps -f csv "$work/gen.sqlite" >"$work/rows.csv"
+    python3 - "$work" $by <<'EOF' || fail "by=$by"
+import collections, csv, sys
+work, by = sys.argv[1:3]
+rows = list(csv.DictReader(open(f"{work}/rows.csv")))
+key = {"cause": lambda r: r["Cause"], "evidence": lambda r: (r["Evidence"], r["Cause"]),
+       "nvtx": lambda r: r["NVTX"].rpartition(" > ")[2]}[by]
+want = collections.Counter()
+for row in rows:
+    want[key(row)] += int(row["Duration (ns)"])
+got = {((r["Name"], r["Cause"]) if by == "evidence" else r["Name"]): int(r["Total Time (ns)"])
+       for r in csv.DictReader(open(f"{work}/by.csv"))}
+assert got == dict(want), (got, want)
+EOF
+done
+
+# Thresholds.
+share=$("$CUTLINE" analyze -f csv "$work/gen.sqlite" | python3 -c '
+import csv, sys
+print(sum(float(r["Value"]) for r in csv.DictReader(sys.stdin) if r["Rule"] == "idle_gaps"))')
+above=$(python3 -c "print($share + 1)") below=$(python3 -c "print($share - 1)")
+[ "$(status "$CUTLINE" analyze --fail-on "idle_gaps:$below" "$work/gen.sqlite")" -eq 3 ] || fail "below"
+[ "$(wc -l <"$work/err")" -eq 1 ] || fail "$(cat "$work/err")"
+[ "$(status "$CUTLINE" analyze --fail-on "idle_gaps:$above%" "$work/gen.sqlite")" -eq 0 ] || fail "above"
+[ "$(status "$CUTLINE" analyze --fail-on idle_gaps:1us "$work/gen.sqlite")" -eq 3 ] || fail "1 us"
+[ "$(status "$CUTLINE" analyze --fail-on idle_gaps:1h "$work/gen.sqlite")" -eq 0 ] || fail "1 h"
+[ "$(status "$CUTLINE" analyze --fail-on graph_opaque "$work/gen.sqlite")" -eq 0 ] || fail "no graphs"
+[ "$(status "$CUTLINE" analyze -r gpu_gaps --fail-on launch_density "$work/gen.sqlite")" -eq 3 ] ||
+    fail "with a rule"
+
+# Wrong usage: status 2, one line.
+for words in "--fail-on no_such_rule" "--fail-on idle_gaps:x" "-r no_such_rule" "-r idle_gaps:min=x" \
+    "-r idle_gaps:no=1" "--timeunit parsec" "--filter-time 5" "--process 1" "-f yaml"; do
+    # shellcheck disable=SC2086
+    [ "$(status "$CUTLINE" analyze $words "$work/gen.sqlite")" -eq 2 ] || fail "$words"
+    [ "$(wc -l <"$work/err")" -eq 1 ] && [ ! -s "$work/out" ] || fail "$words: $(cat "$work/err")"
+done
+for words in "-r idle_gaps:by=x" "-r launch_density:run=1" "-r low_utilisation:window=0" "--device 99"; do
+    # shellcheck disable=SC2086
+    [ "$(status "$CUTLINE" analyze $words "$work/gen.sqlite")" -eq 1 ] || fail "$words"
+    [ "$(wc -l <"$work/err")" -eq 1 ] || fail "$words: $(cat "$work/err")"
+done
+
+# The manual describes each rule and each argument of ours; help lists them.
+"$CUTLINE" analyze --help-rules=ALL >"$work/help"
+for rule in $rules; do
+    grep -q "$rule" man/cutline-analyze.1 || fail "$rule is not in the manual"
+    grep -q "^$rule -- " "$work/help" || fail "$rule is not in the help"
+    "$CUTLINE" analyze --help-rules=$rule | grep -q "^$rule -- " || fail "--help-rules=$rule"
+done
