@@ -7,6 +7,13 @@
 
 enum {
     GEN_ACTIVE_MAX = 16,
+    GEN_TEXTS_MAX = 256, /* a power of two, well above the number of constant texts */
+};
+
+/* The StringIds number of a constant text, found by its address. */
+struct gen_text {
+    const char *text; /* NULL: free */
+    int64_t id;
 };
 
 /* Ops of one device in the order of their begins -> struct gen_device and planted gaps. */
@@ -24,6 +31,7 @@ struct gen {
     struct gen_options options;
     uint64_t random;
     struct store_writer *writer;
+    struct gen_text texts[GEN_TEXTS_MAX];
     struct gen_vec rows[GEN_TABLE_COUNT]; /* not yet written */
     struct gen_rank ranks[GEN_DEVICES_MAX];
     struct gen_sweep sweeps[GEN_DEVICES_MAX];

@@ -41,6 +41,23 @@ static int text_id(struct gen *gen, const char *text, struct store_cell *cell, s
     return 0;
 }
 
+/* The same for a text that is a constant of the program: remembered by its address. */
+static int constant_id(struct gen *gen, const char *text, struct store_cell *cell, struct err *err)
+{
+    size_t i = (size_t)((uintptr_t)text >> 3) % GEN_TEXTS_MAX;
+    while (gen->texts[i].text != NULL && gen->texts[i].text != text) {
+        i = (i + 1) % GEN_TEXTS_MAX;
+    }
+    if (gen->texts[i].text == NULL) {
+        if (text_id(gen, text, cell, err) != 0) {
+            return -1;
+        }
+        gen->texts[i] = (struct gen_text){.text = text, .id = cell->as.i};
+    }
+    *cell = store_cell_int(gen->texts[i].id);
+    return 0;
+}
+
 static int write_kernel(struct gen *gen, const struct gen_event *e, struct err *err)
 {
     const struct gen_kernel *k = &GEN_KERNELS[e->kernel];
@@ -76,9 +93,9 @@ static int write_kernel(struct gen *gen, const struct gen_event *e, struct err *
         row[STORE_KERNEL_GRAPH_ID] = CELL_INT(e->node >> 32);
     }
     gen->key.counts.kernels++;
-    if (text_id(gen, k->full, &row[STORE_KERNEL_DEMANGLED_NAME], err) != 0 ||
-        text_id(gen, k->brief, &row[STORE_KERNEL_SHORT_NAME], err) != 0 ||
-        text_id(gen, k->mangled, &row[STORE_KERNEL_MANGLED_NAME], err) != 0) {
+    if (constant_id(gen, k->full, &row[STORE_KERNEL_DEMANGLED_NAME], err) != 0 ||
+        constant_id(gen, k->brief, &row[STORE_KERNEL_SHORT_NAME], err) != 0 ||
+        constant_id(gen, k->mangled, &row[STORE_KERNEL_MANGLED_NAME], err) != 0) {
         return -1;
     }
     return store_writer_row(gen->writer, STORE_TABLE_KERNEL, row, err);
@@ -168,7 +185,7 @@ static int write_api(struct gen *gen, const struct gen_event *e, struct err *err
         return 0;
     }
     gen->key.counts.api_calls++;
-    if (text_id(gen, e->text, &row[STORE_RUNTIME_NAME_ID], err) != 0) {
+    if (constant_id(gen, e->text, &row[STORE_RUNTIME_NAME_ID], err) != 0) {
         return -1;
     }
     return store_writer_row(gen->writer, STORE_TABLE_RUNTIME, row, err);
@@ -218,7 +235,7 @@ static int write_osrt(struct gen *gen, const struct gen_event *e, struct err *er
         return 0;
     }
     gen->key.counts.osrt_calls++;
-    if (text_id(gen, e->text, &row[STORE_OSRT_NAME_ID], err) != 0) {
+    if (constant_id(gen, e->text, &row[STORE_OSRT_NAME_ID], err) != 0) {
         return -1;
     }
     return store_writer_row(gen->writer, STORE_TABLE_OSRT, row, err);
@@ -275,12 +292,13 @@ static int write_overhead(struct gen *gen, const struct gen_event *e, struct err
     };
     gen->key.counts.overheads++;
     if (e->op == 3) {
-        if (text_id(gen, "Buffer flush", &profiler[STORE_PROFILER_OVERHEAD_NAME_ID], err) != 0) {
+        if (constant_id(gen, "Buffer flush", &profiler[STORE_PROFILER_OVERHEAD_NAME_ID], err) !=
+            0) {
             return -1;
         }
         return store_writer_row(gen->writer, STORE_TABLE_PROFILER_OVERHEAD, profiler, err);
     }
-    if (text_id(gen, "Lazy function loading", &cuda[STORE_OVERHEAD_NAME_ID], err) != 0) {
+    if (constant_id(gen, "Lazy function loading", &cuda[STORE_OVERHEAD_NAME_ID], err) != 0) {
         return -1;
     }
     return store_writer_row(gen->writer, STORE_TABLE_OVERHEAD, cuda, err);

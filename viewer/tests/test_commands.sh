@@ -42,6 +42,14 @@ try() { COMP_WORDS=(cutline "$@"); COMP_CWORD=$#; COMPREPLY=(); _cutline; echo "
 [[ "$(try completion z)" == zsh ]] || { echo "no shell offered"; exit 1; }
 [[ "$(try help --m)" == --mdoc ]] || { echo "no option offered"; exit 1; }
 [[ " $(try help '') " == *" help "* ]] || { echo "no command offered to help"; exit 1; }
+[[ " $(try stats -f '') " == *" csv "* ]] || { echo "no format offered"; exit 1; }
+[[ " $(try stats --format = j) " == *" json "* ]] || { echo "no format offered after ="; exit 1; }
+[[ " $(try stats -r cuda_gpu_k) " == *" cuda_gpu_kern_sum "* ]] || { echo "no report offered"; exit 1; }
+cd "$WORK"
+: >one.sqlite; : >two.txt; mkdir sub
+[[ " $(try stats '') " == *" one.sqlite "* && " $(try stats '') " != *" two.txt "* &&
+    " $(try stats '') " == *" sub "* ]] || { echo "captures and folders are not what is offered"; exit 1; }
+[[ " $(try '') " == *" one.sqlite "* ]] || { echo "no capture offered as the first word"; exit 1; }
 END
-bash "$work/complete.sh"
+WORK=$work bash "$work/complete.sh"
 echo "ok"
