@@ -519,6 +519,8 @@ def parent_names(rows, header):
 def compare(name, rows, want, compared):
     header, rows = rows[0], rows[1:]
     assert len(rows) == len(want), f"{len(rows)} rows, not {len(want)}"
+    if not rows:
+        return
     order, sign = ORDER.get(name.partition(":")[0], (1, -1))
     if name != "nvtx_kern_sum":
         keys = [sign * float(row[order]) for row in rows]
