@@ -235,7 +235,7 @@ static int status_text(const struct spool_item *item, struct buf *out)
         return SEVERITY_INFO;
     case SPOOL_STATUS_STATE:
         buf_addf(out, "CUPTI reports: %s (result %" PRIu64 ")", function, head->value[1]);
-        return head->value[0] == CUPTI_CBID_STATE_WARNING ? SEVERITY_WARNING : SEVERITY_ERROR;
+        return head->value[0] == CUPTI_ID_STATE_WARNING ? SEVERITY_WARNING : SEVERITY_ERROR;
     default:
         return SEVERITY_INFO;
     }

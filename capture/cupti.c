@@ -49,13 +49,13 @@ static void on_profiler(uint32_t cbid, const struct cupti_callback_data *data)
 {
     struct cupti_state *cupti = &inject.cupti;
     bool wanted = inject.config.range == SESSION_RANGE_CUDA_PROFILER_API;
-    if (cbid == CUPTI_CBID_DRIVER_PROFILER_START && data->site == CUPTI_SITE_EXIT) {
+    if (cbid == CUPTI_ID_DRIVER_PROFILER_START && data->site == CUPTI_SITE_EXIT) {
         bool opens = wanted && !atomic_exchange(&cupti->range_open, true);
         if (opens) {
             session_control_range_open(inject.control, SESSION_CAUSE_PROFILER_API);
         }
         status(SPOOL_STATUS_PROFILER_START, opens ? 1 : 0, 0, NULL);
-    } else if (cbid == CUPTI_CBID_DRIVER_PROFILER_STOP && data->site == CUPTI_SITE_ENTER) {
+    } else if (cbid == CUPTI_ID_DRIVER_PROFILER_STOP && data->site == CUPTI_SITE_ENTER) {
         bool closes = wanted && atomic_exchange(&cupti->range_open, false);
         if (closes) {
             session_control_range_close(inject.control, SESSION_CAUSE_PROFILER_API);
@@ -71,7 +71,7 @@ static void on_resource(uint32_t cbid, const struct cupti_resource_data *data)
     struct cupti_state *cupti = &inject.cupti;
     uint32_t context = 0;
     uint32_t device = 0;
-    if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+    if (cbid == CUPTI_ID_RESOURCE_CONTEXT_CREATED) {
         /* The driver may have registered its own exit handler by now: ours has to run before it. */
         if (!atomic_exchange(&cupti->context_seen, true)) {
             inject_at_exit();
@@ -83,7 +83,7 @@ static void on_resource(uint32_t cbid, const struct cupti_resource_data *data)
             (void)cupti->call.get_device_id(data->context, &device);
         }
         status(SPOOL_STATUS_CONTEXT_CREATED, context, device, NULL);
-    } else if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
+    } else if (cbid == CUPTI_ID_RESOURCE_CONTEXT_DESTROY_STARTING) {
         /* No flush from a resource callback: our thread does it. */
         atomic_store(&cupti->flush_asked, true);
         (void)sem_post(&cupti->wake);
@@ -232,13 +232,13 @@ static void enable_callbacks(struct cupti_state *cupti)
         int domain;
         uint32_t cbid;
     } wanted[] = {
-        {CUPTI_DOMAIN_RESOURCE,   CUPTI_CBID_RESOURCE_CONTEXT_CREATED         },
-        {CUPTI_DOMAIN_RESOURCE,   CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING},
-        {CUPTI_DOMAIN_DRIVER_API, CUPTI_CBID_DRIVER_PROFILER_START            },
-        {CUPTI_DOMAIN_DRIVER_API, CUPTI_CBID_DRIVER_PROFILER_STOP             },
-        {CUPTI_DOMAIN_STATE,      CUPTI_CBID_STATE_FATAL_ERROR                },
-        {CUPTI_DOMAIN_STATE,      CUPTI_CBID_STATE_ERROR                      },
-        {CUPTI_DOMAIN_STATE,      CUPTI_CBID_STATE_WARNING                    },
+        {CUPTI_DOMAIN_RESOURCE,   CUPTI_ID_RESOURCE_CONTEXT_CREATED         },
+        {CUPTI_DOMAIN_RESOURCE,   CUPTI_ID_RESOURCE_CONTEXT_DESTROY_STARTING},
+        {CUPTI_DOMAIN_DRIVER_API, CUPTI_ID_DRIVER_PROFILER_START            },
+        {CUPTI_DOMAIN_DRIVER_API, CUPTI_ID_DRIVER_PROFILER_STOP             },
+        {CUPTI_DOMAIN_STATE,      CUPTI_ID_STATE_FATAL_ERROR                },
+        {CUPTI_DOMAIN_STATE,      CUPTI_ID_STATE_ERROR                      },
+        {CUPTI_DOMAIN_STATE,      CUPTI_ID_STATE_WARNING                    },
     };
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
         int result =

@@ -224,7 +224,7 @@ static void profiler(void)
         let_it_flush();
         for (int s = 0; s < 2; s++) {
             struct cupti_callback_data data = {.site = sites[s]};
-            (void)standin.fire(CUPTI_DOMAIN_DRIVER_API, CUPTI_CBID_DRIVER_PROFILER_START, &data);
+            (void)standin.fire(CUPTI_DOMAIN_DRIVER_API, CUPTI_ID_DRIVER_PROFILER_START, &data);
         }
         base_ns = now_ns() - number * 1000;
         put(&record_rules[0], number++);
@@ -232,7 +232,7 @@ static void profiler(void)
         nvtx.mark_a("in the range");
         for (int s = 0; s < 2; s++) {
             struct cupti_callback_data data = {.site = sites[s]};
-            (void)standin.fire(CUPTI_DOMAIN_DRIVER_API, CUPTI_CBID_DRIVER_PROFILER_STOP, &data);
+            (void)standin.fire(CUPTI_DOMAIN_DRIVER_API, CUPTI_ID_DRIVER_PROFILER_STOP, &data);
         }
         let_it_flush();
         nvtx.mark_a("not in the range");
@@ -263,11 +263,11 @@ static void callbacks(void)
 {
     struct cupti_resource_data resource = {&standin, NULL, NULL};
     struct cupti_state_data problem = {8, "out of something"};
-    (void)standin.fire(CUPTI_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, &resource);
-    (void)standin.fire(CUPTI_DOMAIN_STATE, CUPTI_CBID_STATE_ERROR, &problem);
+    (void)standin.fire(CUPTI_DOMAIN_RESOURCE, CUPTI_ID_RESOURCE_CONTEXT_CREATED, &resource);
+    (void)standin.fire(CUPTI_DOMAIN_STATE, CUPTI_ID_STATE_ERROR, &problem);
     nvtx.cuda_stream_w((const void *)0x1007, L"my stream");
     put_all(0, 1);
-    (void)standin.fire(CUPTI_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
+    (void)standin.fire(CUPTI_DOMAIN_RESOURCE, CUPTI_ID_RESOURCE_CONTEXT_DESTROY_STARTING,
                        &resource);
 }
 
