@@ -479,7 +479,7 @@ static int write_sorted(struct convert *c, struct err *err)
     for (int i = 0; i < CONVERT_STREAMS; i++) {
         rows += sorter_count(c->sorters[i]);
     }
-    c->result->events = rows;
+    c->result->events = rows - c->names;
     for (int i = 0; i < CONVERT_STREAMS; i++) {
         struct sorter_record record;
         int got;

@@ -470,6 +470,7 @@ int convert_nvtx_name(struct convert *c, const struct convert_proc *proc, int ev
         .text_bytes = head->text_bytes,
         .type = (uint8_t)event_type,
     };
+    c->names++;
     return sorter_add(c->sorters[CONVERT_NVTX], row.start, &row, sizeof row, item->u.meta.text,
                       row.text_bytes, err);
 }

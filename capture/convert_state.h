@@ -129,6 +129,7 @@ struct convert {
     size_t domains_n;
     size_t domains_cap;
     struct intern gpus; /* UUIDs: the id is the number of the GPU */
+    uint64_t names;     /* rows of NVTX_EVENTS that only name something */
     int64_t bad_times;  /* rows of CUTLINE_BAD_TIME */
     struct buf scratch;
     struct buf scratch2;
