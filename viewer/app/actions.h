@@ -88,10 +88,18 @@ enum action_group {
 
 #define ACTIONS_LISTS(X) \
     X(list_gaps, "gaps", "g", VIEW, LISTS, "idle gaps in view, longest first, with their cause") \
-    X(list_top, "top", "t", VIEW, LISTS, "GPU ops in view, by total time")
+    X(list_top, "top", "t", VIEW, LISTS, "GPU ops in view, by time") \
+    X(list_api, "api", "T", VIEW, LISTS, "API calls in view, by time") \
+    X(list_nvtx, "nvtx", "R", VIEW, LISTS, "NVTX ranges in view, by time") \
+    X(list_zones, "zones", "Z", VIEW, LISTS, "launch-bound zones: too many small kernels") \
+    X(list_findings, "findings", "D", VIEW, LISTS, "diagnosis: what could be won, most first") \
+    X(list_instances, "instances", "I", VIEW, LISTS, "all of the selected name, with a histogram") \
+    X(list_bookmarks, "bookmarks", "'", VIEW, LISTS, "bookmarks") \
+    X(bookmark, "bookmark", "B", VIEW, LISTS, "keep this view as a bookmark")
 
 #define ACTIONS_OTHER(X) \
     X(help, "help", "? F1", VIEW, OTHER, "this help") \
+    X(names, "names", "V", VIEW, OTHER, "names: short with what tells them apart, full, mangled") \
     X(palette, "palette", ":", VIEW, OTHER, "run an action by its name") \
     X(redraw, "redraw", "C-l", VIEW, OTHER, "draw the whole screen again") \
     X(quit, "quit", "q", VIEW, OTHER, "leave")
@@ -106,6 +114,9 @@ enum action_group {
     X(list_go, "list-go", "Enter", LIST, IN_LIST, "jump to it in the timeline") \
     X(list_sort, "list-sort", "s", LIST, IN_LIST, "sort by the next column") \
     X(list_reverse, "list-reverse", "r", LIST, IN_LIST, "sort the other way round") \
+    X(list_filter, "list-filter", "\\", LIST, IN_LIST, "keep the lines that match") \
+    X(list_next, "list-next", "Tab", LIST, IN_LIST, "the next list") \
+    X(list_previous, "list-previous", "S-Tab", LIST, IN_LIST, "the list before") \
     X(list_close, "list-close", "Esc q", LIST, IN_LIST, "close the list")
 
 #define ACTIONS_IN_HELP(X) \

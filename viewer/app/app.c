@@ -46,6 +46,10 @@ struct app *app_open(const struct trace *trace, const char *title, struct err *e
         app_close(app);
         return NULL;
     }
+    if (labels_make(trace, &app->labels, err) != 0) {
+        app_close(app);
+        return NULL;
+    }
     if (app_hues(app) != 0) {
         app_close(app);
         return err_null(err, "not enough memory for the timeline");
@@ -65,8 +69,10 @@ void app_close(struct app *app)
     busy_free(app->filter.busy);
     terms_free(app->filter.terms);
     free(app->search.bits);
+    filter_free(app->list_filter);
     free(app->hues);
     free(app->hue_rgbs);
+    labels_free(&app->labels);
     prompt_free(&app->prompt);
     panel_free(&app->list);
     detail_free(&app->detail);
@@ -398,6 +404,23 @@ uint32_t app_union_upper(const struct busy_union *work, int64_t t_ns)
     return low;
 }
 
+void app_span(const struct app *app, int64_t *begin_ns, int64_t *end_ns)
+{
+    if (app->mark_count == 2) {
+        bool order = app->mark_ns[0] <= app->mark_ns[1];
+        *begin_ns = app->mark_ns[order ? 0 : 1];
+        *end_ns = app->mark_ns[order ? 1 : 0];
+    } else {
+        *begin_ns = app->window.begin_ns;
+        *end_ns = window_end(&app->window);
+    }
+}
+
+const char *app_span_words(const struct app *app)
+{
+    return app->mark_count == 2 ? "between A and B" : "in view";
+}
+
 static void app_settle_rows(struct app *app)
 {
     struct rows_filter filter = {app->filter.terms, app->filter.busy, app->filter.stamp};
@@ -428,6 +451,7 @@ void app_settle(struct app *app)
     }
     if (app->list.kind != PANEL_NONE) {
         bool fresh = app->listed_kind == app->list.kind && app->listed_stamp == app->filter.stamp &&
+                     app->listed_span_stamp == app->span_stamp &&
                      app->listed_window.begin_ns == app->window.begin_ns &&
                      app->listed_window.ns_per_col == app->window.ns_per_col &&
                      app->listed_window.cols == app->window.cols;
@@ -435,9 +459,10 @@ void app_settle(struct app *app)
             panel_make(app);
             app->listed_kind = app->list.kind;
             app->listed_stamp = app->filter.stamp;
+            app->listed_span_stamp = app->span_stamp;
             app->listed_window = app->window;
         }
-        panel_scroll(&app->list, app->layout.list_rows - 2);
+        panel_scroll(&app->list, app->layout.list_rows - panel_extra(&app->list));
     }
     detail_make(app);
 }

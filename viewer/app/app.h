@@ -23,6 +23,7 @@
 #include "viewer/app/detail.h"
 #include "viewer/app/hue.h"
 #include "viewer/app/keys.h"
+#include "viewer/app/labels.h"
 #include "viewer/app/panel.h"
 #include "viewer/app/prompt.h"
 #include "viewer/app/rows.h"
@@ -44,7 +45,16 @@ struct app_view {
 enum {
     APP_HISTORY = 64,
     APP_DEVICES_SHOWN = 8,
-    APP_MESSAGE_BYTES = 256
+    APP_MESSAGE_BYTES = 256,
+    APP_BOOKMARKS = 64
+};
+
+/* Which form of names is shown. */
+enum app_names {
+    APP_NAMES_SHORT, /* with what tells them apart */
+    APP_NAMES_FULL,
+    APP_NAMES_MANGLED,
+    APP_NAMES_COUNT,
 };
 
 struct app_filter {
@@ -57,6 +67,13 @@ struct app_filter {
 struct app_search {
     char pattern[PROMPT_BYTES];
     uint64_t *bits; /* owned */
+};
+
+/* A place that the person wants to find again. */
+struct app_bookmark {
+    int64_t begin_ns;
+    int64_t end_ns;
+    char text[96];
 };
 
 /* Figures of the header for the window. */
@@ -92,6 +109,8 @@ struct app {
     struct busy *busy;   /* owned: all ops */
     uint8_t *hues;       /* owned: by name */
     uint16_t *hue_rgbs;  /* owned: by name, for HUE_RGB */
+    struct labels labels;
+    enum app_names names; /* which names are shown */
     struct keymap keymap;
     struct app_layout layout;
     struct window window;
@@ -121,6 +140,14 @@ struct app {
     bool quit;
     bool redraw; /* the whole screen must be sent again */
     struct app_figures figures;
+    int mark_count; /* of A and B: 0, 1, 2 */
+    int64_t mark_ns[2];
+    uint64_t span_stamp; /* counts up when what the lists are about changes */
+    struct app_bookmark bookmarks[APP_BOOKMARKS];
+    int bookmark_count;
+    uint32_t instances_name;    /* what the list of instances is about */
+    struct filter *list_filter; /* owned: of the lines of the list; NULL = all */
+    uint64_t listed_span_stamp;
     struct window listed_window; /* what the list was made for */
     uint64_t listed_stamp;
     enum panel_kind listed_kind;
@@ -171,6 +198,10 @@ int app_set_filter(struct app *app, const char *pattern, struct err *err);
 int app_set_search(struct app *app, const char *pattern, struct err *err);
 /* "12.5s", "+3ms", "-1s": moves the window. 0 or -1. */
 int app_goto(struct app *app, const char *text, struct err *err);
+/* The span that lists are about: from mark A to B where both are set, else the window. */
+void app_span(const struct app *app, int64_t *begin_ns, int64_t *end_ns);
+/* "in view" or "between A and B". */
+const char *app_span_words(const struct app *app);
 /* Runs an action. */
 void app_run(struct app *app, enum action_id action, int count);
 /* One line of the palette: NAME [ARGUMENT]. 0 or -1. */

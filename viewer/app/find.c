@@ -219,6 +219,22 @@ void verb_palette(struct app *app, int count)
     prompt_open(&app->prompt, PROMPT_COMMAND, "");
 }
 
+/* Keeps the lines of the open list that match. */
+static int find_list_filter(struct app *app, const char *text, struct err *err)
+{
+    struct filter *filter = NULL;
+    if (text[0] != '\0') {
+        filter = filter_new(text, strlen(text), err);
+        if (filter == NULL) {
+            return -1;
+        }
+    }
+    filter_free(app->list_filter);
+    app->list_filter = filter;
+    app->listed_kind = PANEL_NONE;
+    return 0;
+}
+
 void app_prompt_changed(struct app *app)
 {
     struct prompt *prompt = &app->prompt;
@@ -226,6 +242,8 @@ void app_prompt_changed(struct app *app)
     struct filter *filter;
     prompt->message[0] = '\0';
     if (prompt->kind == PROMPT_FILTER && app_set_filter(app, prompt->text, &err) != 0) {
+        (void)snprintf(prompt->message, sizeof prompt->message, "%.250s", err.text);
+    } else if (prompt->kind == PROMPT_LIST && find_list_filter(app, prompt->text, &err) != 0) {
         (void)snprintf(prompt->message, sizeof prompt->message, "%.250s", err.text);
     } else if (prompt->kind == PROMPT_SEARCH && prompt->len > 0) {
         filter = filter_new(prompt->text, prompt->len, &err);
@@ -274,6 +292,8 @@ void verb_prompt_cancel(struct app *app, int count)
     (void)count;
     if (app->prompt.kind == PROMPT_FILTER) {
         (void)app_set_filter(app, app->prompt.before, NULL);
+    } else if (app->prompt.kind == PROMPT_LIST) {
+        (void)find_list_filter(app, "", NULL);
     }
     prompt_close(&app->prompt, false);
 }

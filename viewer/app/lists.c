@@ -1,7 +1,9 @@
 /* lists: verbs of lists and of the help. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/timefmt.h"
 #include "viewer/app/app_own.h"
 
 void panel_free(struct panel *list)
@@ -39,6 +41,11 @@ struct panel_item *panel_add(struct panel *list)
     return item;
 }
 
+int panel_extra(const struct panel *list)
+{
+    return 2 + (list->bins.count > 0 ? 1 : 0) + (list->notes ? 1 : 0);
+}
+
 void panel_scroll(struct panel *list, int lines)
 {
     size_t room = lines > 0 ? (size_t)lines : 1;
@@ -69,6 +76,8 @@ void panel_open(struct app *app, enum panel_kind kind)
     app->list.ascending = false;
     app->listed_kind = PANEL_NONE;
     app->detail_open = false;
+    filter_free(app->list_filter);
+    app->list_filter = NULL;
 }
 
 void verb_list_gaps(struct app *app, int count)
@@ -81,6 +90,112 @@ void verb_list_top(struct app *app, int count)
 {
     (void)count;
     panel_open(app, PANEL_TOP);
+}
+
+void verb_list_api(struct app *app, int count)
+{
+    (void)count;
+    panel_open(app, PANEL_API);
+}
+
+void verb_list_nvtx(struct app *app, int count)
+{
+    (void)count;
+    panel_open(app, PANEL_NVTX);
+}
+
+void verb_list_zones(struct app *app, int count)
+{
+    (void)count;
+    panel_open(app, PANEL_ZONES);
+}
+
+void verb_list_findings(struct app *app, int count)
+{
+    (void)count;
+    panel_open(app, PANEL_FINDINGS);
+}
+
+void verb_list_bookmarks(struct app *app, int count)
+{
+    (void)count;
+    panel_open(app, PANEL_BOOKMARKS);
+}
+
+/* Of the marked line of a list of names, else of the selected event. */
+void verb_list_instances(struct app *app, int count)
+{
+    const struct panel *list = &app->list;
+    uint32_t name = TRACE_NONE;
+    (void)count;
+    if (list->kind != PANEL_NONE && list->current < list->count) {
+        name = list->items[list->current].name;
+    }
+    if (name == TRACE_NONE && app_has_event(app)) {
+        name = (uint32_t)(app_event_name(app, app->event) - app->trace->names);
+    }
+    if (name == TRACE_NONE) {
+        app_fail(app, "select an event first (w, b), or a line of a list of names");
+        return;
+    }
+    app->instances_name = name;
+    if (list->kind == PANEL_INSTANCES) {
+        app->listed_kind = PANEL_NONE;
+        return;
+    }
+    panel_open(app, PANEL_INSTANCES);
+}
+
+static void lists_turn(struct app *app, int step)
+{
+    int kind = (int)app->list.kind + step;
+    int last = app->instances_name < app->trace->name_count ? PANEL_INSTANCES : PANEL_BOOKMARKS;
+    kind = kind < 1 ? last : kind > last ? 1 : kind;
+    panel_open(app, (enum panel_kind)kind);
+}
+
+void verb_list_next(struct app *app, int count)
+{
+    (void)count;
+    lists_turn(app, 1);
+}
+
+void verb_list_previous(struct app *app, int count)
+{
+    (void)count;
+    lists_turn(app, -1);
+}
+
+void verb_list_filter(struct app *app, int count)
+{
+    (void)count;
+    prompt_open(&app->prompt, PROMPT_LIST, "");
+}
+
+void verb_bookmark(struct app *app, int count)
+{
+    struct app_bookmark *mark;
+    char span[TIMEFMT_BYTES];
+    (void)count;
+    if (app->bookmark_count == APP_BOOKMARKS) {
+        app_fail(app, "there is room for %d bookmarks", (int)APP_BOOKMARKS);
+        return;
+    }
+    mark = &app->bookmarks[app->bookmark_count++];
+    mark->begin_ns = app->window.begin_ns;
+    mark->end_ns = window_end(&app->window);
+    if (app_has_gap(app)) {
+        (void)snprintf(mark->text, sizeof mark->text, "gap of %s",
+                       timefmt_duration(app->gap_end_ns - app->gap_begin_ns, span));
+    } else if (app_has_event(app)) {
+        (void)snprintf(mark->text, sizeof mark->text, "%.90s",
+                       app_event_name(app, app->event)->brief);
+    } else {
+        (void)snprintf(mark->text, sizeof mark->text, "%.90s",
+                       app->rows.count > 0 ? app->rows.list[app->row].label : "");
+    }
+    app->span_stamp++;
+    app_say(app, "bookmark %d; ' lists them", app->bookmark_count);
 }
 
 static void lists_move(struct app *app, int64_t step)
@@ -104,13 +219,13 @@ void verb_list_up(struct app *app, int count)
 void verb_list_page_down(struct app *app, int count)
 {
     (void)count;
-    lists_move(app, app->layout.list_rows - 2);
+    lists_move(app, app->layout.list_rows - panel_extra(&app->list));
 }
 
 void verb_list_page_up(struct app *app, int count)
 {
     (void)count;
-    lists_move(app, 2 - app->layout.list_rows);
+    lists_move(app, panel_extra(&app->list) - app->layout.list_rows);
 }
 
 void verb_list_first(struct app *app, int count)
@@ -164,6 +279,10 @@ void verb_list_go(struct app *app, int count)
         if (window_col(&app->window, item->end_ns) == window_col(&app->window, item->begin_ns)) {
             app_look_at(app, item->begin_ns, item->end_ns, 20);
         }
+    } else if (app->list.kind == PANEL_BOOKMARKS) {
+        app_look(app, window_fit(item->begin_ns, item->end_ns, app->layout.time_cols));
+    } else if (app->list.kind == PANEL_ZONES || app->list.kind == PANEL_FINDINGS) {
+        app_look_at(app, item->begin_ns, item->end_ns, 80);
     } else {
         app_select_gap(app, item->device != TRACE_NONE ? item->device : 0, item->begin_ns,
                        item->end_ns);

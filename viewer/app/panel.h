@@ -13,13 +13,21 @@
 
 #include "analysis/base/arena.h"
 #include "analysis/base/err.h"
+#include "analysis/query/spark.h"
 #include "analysis/trace/trace.h"
 
 struct app;
 
+/* X(id, name, title): in the order in which Tab goes through them. */
 #define PANEL_KINDS(X)                                                                             \
     X(GAPS, "gaps", "Idle gaps")                                                                   \
-    X(TOP, "top", "GPU ops")
+    X(TOP, "top", "GPU ops")                                                                       \
+    X(API, "api", "API calls")                                                                     \
+    X(NVTX, "nvtx", "NVTX ranges")                                                                 \
+    X(ZONES, "zones", "Launch-bound zones")                                                        \
+    X(FINDINGS, "findings", "Findings")                                                            \
+    X(BOOKMARKS, "bookmarks", "Bookmarks")                                                         \
+    X(INSTANCES, "instances", "Instances")
 
 enum panel_kind {
     PANEL_NONE,
@@ -59,6 +67,8 @@ struct panel_item {
     uint32_t event;
     uint32_t name; /* TRACE_NONE: no name */
     uint32_t device;
+    const char *note; /* what is said below the list when this line is marked; NULL = nothing */
+    size_t note_len;
 };
 
 struct panel {
@@ -73,8 +83,11 @@ struct panel {
     size_t first;   /* the first line on the screen */
     int sort;       /* column */
     bool ascending;
-    char title[160];    /* "Idle gaps: 7, 19.1 ms" */
-    struct arena arena; /* texts */
+    char title[160];        /* "Idle gaps: 7, 19.1 ms" */
+    struct arena arena;     /* texts */
+    struct spark_bins bins; /* a histogram below the title; count 0 = none */
+    char caption[160];      /* what stands beside it */
+    bool notes;             /* some line has a note: the last row is for it */
 };
 
 /* Makes the items of the open list for the window and the filter of the app. */
@@ -86,5 +99,7 @@ struct panel_item *panel_add(struct panel *list);
 /* The lines that fit on the screen; panel_make keeps the marked line among them. */
 void panel_scroll(struct panel *list, int lines);
 const char *panel_name(enum panel_kind kind);
+/* Rows of the panel that are not lines: title, heads, histogram, note. */
+int panel_extra(const struct panel *list);
 
 #endif

@@ -6,7 +6,9 @@
 #include "analysis/base/timefmt.h"
 #include "analysis/query/causes.h"
 #include "analysis/query/gaps.h"
+#include "analysis/query/lists.h"
 #include "viewer/app/app_own.h"
+#include "viewer/app/panel_own.h"
 
 /* clang-format off */
 static const struct panel_column PANEL_GAP_COLUMNS[] = {
@@ -86,7 +88,7 @@ static void panel_sort(struct panel *list)
     }
 }
 
-static const char *panel_copy(struct panel *list, const struct buf *text, size_t *len)
+const char *panel_copy(struct panel *list, const struct buf *text, size_t *len)
 {
     const char *copy = arena_copy(&list->arena, buf_text(text), text->len);
     *len = copy != NULL ? text->len : 0;
@@ -109,10 +111,17 @@ static int64_t panel_gap_least_ns(const struct app *app)
 static void panel_add_gap(struct app *app, const struct gap *gap, const struct facts *facts)
 {
     struct panel *list = &app->list;
-    struct panel_item *item = panel_add(list);
+    struct panel_item *item;
     struct cause cause;
     struct buf text = {0};
+    if (facts != NULL) {
+        cause_of(facts, gap, &cause);
+        buf_addf(&text, "%s: ", cause_name((enum cause_kind)cause.kind));
+        cause_text(facts, gap, &cause, &text);
+    }
+    item = panel_wants(app, buf_text(&text), text.len) ? panel_add(list) : NULL;
     if (item == NULL) {
+        buf_free(&text);
         return;
     }
     item->begin_ns = gap->begin_ns;
@@ -121,20 +130,14 @@ static void panel_add_gap(struct app *app, const struct gap *gap, const struct f
     item->value[0] = gap->end_ns - gap->begin_ns;
     item->value[1] = gap->begin_ns;
     item->value[2] = app->trace->devices[gap->device].id;
-    if (facts != NULL) {
-        cause_of(facts, gap, &cause);
-        buf_addf(&text, "%s: ", cause_name((enum cause_kind)cause.kind));
-        cause_text(facts, gap, &cause, &text);
-        item->text = panel_copy(list, &text, &item->text_len);
-        buf_free(&text);
-    }
+    item->text = panel_copy(list, &text, &item->text_len);
+    buf_free(&text);
 }
 
 static void panel_make_gaps(struct app *app)
 {
     struct panel *list = &app->list;
-    struct gaps_query query = {TRACE_NONE, panel_gap_least_ns(app), app->window.begin_ns,
-                               window_end(&app->window)};
+    struct gaps_query query = {TRACE_NONE, panel_gap_least_ns(app), 0, 0};
     const struct facts *facts = app_facts(app);
     struct gaps gaps = {0};
     struct err err = {0};
@@ -144,6 +147,7 @@ static void panel_make_gaps(struct app *app)
     size_t i;
     list->columns = PANEL_GAP_COLUMNS;
     list->column_count = sizeof PANEL_GAP_COLUMNS / sizeof PANEL_GAP_COLUMNS[0];
+    app_span(app, &query.begin_ns, &query.end_ns);
     if (gaps_find(app->trace, app_busy(app), &query, &gaps, &err) != 0) {
         app_fail(app, "%s", err.text);
         return;
@@ -153,135 +157,95 @@ static void panel_make_gaps(struct app *app)
         panel_add_gap(app, &gaps.list[i], facts);
     }
     share = gaps.span_ns > 0 ? 100.0 * (double)gaps.all_ns / (double)gaps.span_ns : 0.0;
-    (void)snprintf(
-        list->title, sizeof list->title, "Idle gaps in view: %s, %s, %.1f %% of the time",
-        timefmt_count((int64_t)gaps.all_count, count), timefmt_duration(gaps.all_ns, total), share);
+    (void)snprintf(list->title, sizeof list->title, "Idle gaps %s: %s, %s, %.1f %% of the time",
+                   app_span_words(app), timefmt_count((int64_t)gaps.all_count, count),
+                   timefmt_duration(gaps.all_ns, total), share);
     gaps_free(&gaps);
 }
 
-/* Sums by name over a piece of time. */
-struct panel_sums {
-    int64_t *total_ns; /* by name */
-    int64_t *whole_ns;
-    int64_t *max_ns;
-    uint32_t *count;
-    uint32_t *longest; /* the event that took longest */
-};
-
-static void panel_sums_free(struct panel_sums *sums)
+static void panel_sums_item(struct app *app, const struct list *sums, const struct list_row *row)
 {
-    free(sums->total_ns);
-    free(sums->whole_ns);
-    free(sums->max_ns);
-    free(sums->count);
-    free(sums->longest);
-}
-
-static int panel_sums_new(struct panel_sums *sums, uint32_t names)
-{
-    size_t room = (size_t)names + 1;
-    sums->total_ns = calloc(room, sizeof *sums->total_ns);
-    sums->whole_ns = calloc(room, sizeof *sums->whole_ns);
-    sums->max_ns = calloc(room, sizeof *sums->max_ns);
-    sums->count = calloc(room, sizeof *sums->count);
-    sums->longest = calloc(room, sizeof *sums->longest);
-    if (sums->total_ns == NULL || sums->whole_ns == NULL || sums->max_ns == NULL ||
-        sums->count == NULL || sums->longest == NULL) {
-        panel_sums_free(sums);
-        return -1;
-    }
-    return 0;
-}
-
-/* Adds the events of a lane that touch the window, cut at its edges. */
-static void panel_sum_lane(const struct app *app, const struct trace_lane *from,
-                           struct panel_sums *sums)
-{
-    struct lane lane = lane_of_trace(app->trace, from);
-    int64_t begin_ns = app->window.begin_ns;
-    int64_t end_ns = window_end(&app->window);
-    uint32_t i = lane_lower(&lane, 0, begin_ns);
-    for (; i < lane.count && lane.begin_ns[i] < end_ns; i++) {
-        uint32_t name = lane.name[i];
-        int64_t whole_ns = lane.end_ns[i] - lane.begin_ns[i];
-        int64_t first_ns = lane.begin_ns[i] > begin_ns ? lane.begin_ns[i] : begin_ns;
-        int64_t last_ns = lane.end_ns[i] < end_ns ? lane.end_ns[i] : end_ns;
-        if (!lane_keeps(&lane, app->filter.terms, i)) {
-            continue;
-        }
-        sums->total_ns[name] += last_ns > first_ns ? last_ns - first_ns : 0;
-        sums->whole_ns[name] += whole_ns;
-        sums->count[name]++;
-        if (whole_ns >= sums->max_ns[name]) {
-            sums->max_ns[name] = whole_ns;
-            sums->longest[name] = lane.first + i;
-        }
-    }
-}
-
-static void panel_sums_items(struct app *app, const struct panel_sums *sums, enum trace_table table)
-{
-    struct panel *list = &app->list;
-    int64_t all_ns = 0;
-    uint32_t name;
-    for (name = 0; name < app->trace->name_count; name++) {
-        all_ns += sums->total_ns[name];
-    }
-    for (name = 0; name < app->trace->name_count; name++) {
-        const struct trace_name *text = &app->trace->names[name];
-        struct panel_item *item;
-        if (sums->count[name] == 0) {
-            continue;
-        }
-        list->of++;
-        item = list->count < PANEL_ITEMS_MAX ? panel_add(list) : NULL;
-        if (item == NULL) {
-            continue;
-        }
-        item->value[0] = sums->total_ns[name];
-        item->value[1] =
-            all_ns > 0 ? (int64_t)(1000.0 * (double)sums->total_ns[name] / (double)all_ns + 0.5)
-                       : 0;
-        item->value[2] = sums->count[name];
-        item->value[3] = sums->whole_ns[name] / sums->count[name];
-        item->value[4] = sums->max_ns[name];
-        item->text = text->full;
-        item->text_len = text->full_len;
-        item->name = name;
-        item->table = (uint32_t)table;
-        item->event = sums->longest[name];
-        item->begin_ns = app->trace->events[table].begin_ns[item->event];
-        item->end_ns = app->trace->events[table].end_ns[item->event];
-    }
-}
-
-static void panel_make_sums(struct app *app, enum trace_table table, const char *what)
-{
-    struct panel *list = &app->list;
-    struct panel_sums sums = {0};
-    int64_t all_ns = 0;
-    char total[TIMEFMT_BYTES];
-    uint32_t lane;
-    size_t i;
-    list->columns = PANEL_TOP_COLUMNS;
-    list->column_count = sizeof PANEL_TOP_COLUMNS / sizeof PANEL_TOP_COLUMNS[0];
-    if (panel_sums_new(&sums, app->trace->name_count) != 0) {
-        app_fail(app, "not enough memory for the list");
+    const struct trace_name *name = &app->trace->names[row->name];
+    enum trace_table table = list_table_of((enum trace_kind)name->kind);
+    struct panel_item *item;
+    if (!panel_wants(app, name->full, name->full_len)) {
         return;
     }
-    for (lane = 0; lane < app->trace->lane_count; lane++) {
-        if (app->trace->lanes[lane].table == (uint8_t)table) {
-            panel_sum_lane(app, &app->trace->lanes[lane], &sums);
-        }
+    item = app->list.count < PANEL_ITEMS_MAX ? panel_add(&app->list) : NULL;
+    if (item == NULL) {
+        return;
     }
-    panel_sums_items(app, &sums, table);
-    panel_sums_free(&sums);
-    for (i = 0; i < list->count; i++) {
-        all_ns += list->items[i].value[0];
-    }
-    (void)snprintf(list->title, sizeof list->title, "%s in view: %zu names, %s in all", what,
-                   list->of, timefmt_duration(all_ns, total));
+    item->value[0] = row->inside_ns;
+    item->value[1] = (int64_t)(10.0 * list_share(sums, row) + 0.5);
+    item->value[2] = row->count;
+    item->value[3] = list_mean_ns(row);
+    item->value[4] = row->max_ns;
+    item->text = name->full;
+    item->text_len = name->full_len;
+    item->name = row->name;
+    item->table = (uint32_t)table;
+    item->event = row->longest;
+    item->begin_ns = app->trace->events[table].begin_ns[item->event];
+    item->end_ns = app->trace->events[table].end_ns[item->event];
 }
+
+/* Names by time in the span: GPU ops, API calls or NVTX ranges. */
+static void panel_make_sums(struct app *app, uint32_t kinds, const char *what)
+{
+    struct panel *panel = &app->list;
+    struct list_query query = LIST_QUERY(app->trace);
+    struct list sums = {0};
+    struct err err = {0};
+    char total[TIMEFMT_BYTES];
+    size_t i;
+    panel->columns = PANEL_TOP_COLUMNS;
+    panel->column_count = sizeof PANEL_TOP_COLUMNS / sizeof PANEL_TOP_COLUMNS[0];
+    query.kinds = kinds;
+    query.terms = app->filter.terms;
+    app_span(app, &query.begin_ns, &query.end_ns);
+    if (list_make(&query, &sums, &err) != 0) {
+        app_fail(app, "%s", err.text);
+        return;
+    }
+    panel->of = sums.count;
+    for (i = 0; i < sums.count; i++) {
+        panel_sums_item(app, &sums, &sums.rows[i]);
+    }
+    (void)snprintf(panel->title, sizeof panel->title, "%s %s: %zu names, %s in all", what,
+                   app_span_words(app), sums.count, timefmt_duration(sums.inside_ns, total));
+    list_free(&sums);
+}
+
+bool panel_wants(const struct app *app, const char *text, size_t len)
+{
+    return app->list_filter == NULL || filter_match(app->list_filter, text, len);
+}
+
+static void panel_make_top(struct app *app)
+{
+    panel_make_sums(app, TERMS_KINDS_GPU, "GPU ops");
+}
+
+static void panel_make_api(struct app *app)
+{
+    panel_make_sums(app, 1U << TRACE_API_CALL, "API calls");
+}
+
+static void panel_make_nvtx(struct app *app)
+{
+    panel_make_sums(app, 1U << TRACE_NVTX_PUSHPOP | 1U << TRACE_NVTX_STARTEND, "NVTX ranges");
+}
+
+static void (*const PANEL_MAKERS[PANEL_KIND_COUNT])(struct app *app) = {
+    [PANEL_GAPS] = panel_make_gaps,
+    [PANEL_TOP] = panel_make_top,
+    [PANEL_API] = panel_make_api,
+    [PANEL_NVTX] = panel_make_nvtx,
+    [PANEL_ZONES] = panel_make_zones,
+    [PANEL_FINDINGS] = panel_make_findings,
+    [PANEL_BOOKMARKS] = panel_make_bookmarks,
+    [PANEL_INSTANCES] = panel_make_instances,
+};
 
 void panel_make(struct app *app)
 {
@@ -289,19 +253,19 @@ void panel_make(struct app *app)
     list->count = 0;
     list->of = 0;
     list->title[0] = '\0';
+    list->caption[0] = '\0';
+    list->bins.count = 0;
+    list->notes = false;
+    list->column_count = 0;
     arena_reset(&list->arena);
-    switch (list->kind) {
-    case PANEL_GAPS:
-        panel_make_gaps(app);
-        break;
-    case PANEL_TOP:
-        panel_make_sums(app, TRACE_GPU, "GPU ops");
-        break;
-    default:
+    if (PANEL_MAKERS[list->kind] == NULL) {
         return;
     }
+    PANEL_MAKERS[list->kind](app);
     if (list->sort >= list->column_count) {
         list->sort = 0;
     }
-    panel_sort(list);
+    if (list->count > 0) {
+        panel_sort(list);
+    }
 }

@@ -8,7 +8,8 @@
 
 const char *prompt_lead(enum prompt_kind kind)
 {
-    static const char *const leads[PROMPT_KIND_COUNT] = {"", "/", "filter: ", "go to: ", ":"};
+    static const char *const leads[PROMPT_KIND_COUNT] = {
+        "", "/", "filter: ", "go to: ", ":", "lines: "};
     return leads[kind];
 }
 

@@ -14,6 +14,7 @@ enum prompt_kind {
     PROMPT_FILTER,
     PROMPT_GOTO,
     PROMPT_COMMAND,
+    PROMPT_LIST,
     PROMPT_KIND_COUNT,
 };
 

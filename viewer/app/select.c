@@ -283,6 +283,14 @@ void verb_detail(struct app *app, int count)
     app->detail_open = !app->detail_open;
 }
 
+void verb_names(struct app *app, int count)
+{
+    static const char *const forms[APP_NAMES_COUNT] = {"short", "full", "mangled"};
+    (void)count;
+    app->names = (enum app_names)((app->names + 1) % APP_NAMES_COUNT);
+    app_say(app, "%s names", forms[app->names]);
+}
+
 void verb_escape(struct app *app, int count)
 {
     (void)count;

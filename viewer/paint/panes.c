@@ -108,6 +108,10 @@ static void panes_value(const struct panel_column *column, int64_t value, int64_
 {
     switch (column->type) {
     case PANEL_TIME:
+        if (value < 0) {
+            (void)snprintf(out, TIMEFMT_BYTES, "?");
+            break;
+        }
         (void)timefmt_duration(value, out);
         break;
     case PANEL_AT:
@@ -131,7 +135,7 @@ static void panes_item(const struct parts *parts, const struct panel_item *item,
 {
     const struct panel *list = &parts->app->list;
     struct canvas_pen pen = parts_pen(parts, y, role);
-    int64_t step_ns = parts->app->listed_window.ns_per_col;
+    int64_t step_ns = parts->app->window.ns_per_col < 1000 ? 1 : 1000;
     int i;
     for (i = 0; i < list->column_count; i++) {
         const struct panel_column *column = &list->columns[i];
@@ -149,7 +153,11 @@ static void panes_item(const struct parts *parts, const struct panel_item *item,
                 canvas_fill(&pen, ' ', 1);
             }
             canvas_fill(&pen, ' ', 1);
-            (void)canvas_text_cut(&pen, item->text, item->text_len);
+            if (item->name != TRACE_NONE) {
+                parts_name(parts, item->name, &pen);
+            } else {
+                (void)canvas_text_cut(&pen, item->text, item->text_len);
+            }
             continue;
         }
         panes_value(column, item->value[i], step_ns, text);
@@ -186,19 +194,45 @@ static void panes_heads(const struct parts *parts, int y)
     }
 }
 
+/* "12.3 us ▁▂█▅▁ 1.20 ms   p50 ..." */
+static void panes_bins(const struct parts *parts, int y)
+{
+    const struct panel *list = &parts->app->list;
+    const struct spark_bins *bins = &list->bins;
+    struct canvas_pen pen = parts_pen(parts, y, ROLE_DETAIL);
+    char text[TIMEFMT_BYTES];
+    int i;
+    (void)canvas_printf(&pen, "  %s ", timefmt_duration(bins->low, text));
+    pen.role = ROLE_SPARK;
+    for (i = 0; i < bins->count; i++) {
+        canvas_put(&pen, parts->glyphs->level[spark_level(bins->bin[i], bins->max)]);
+    }
+    pen.role = ROLE_DETAIL;
+    (void)canvas_printf(&pen, " %s   %s", timefmt_duration(bins->high, text), list->caption);
+}
+
 void parts_panel(struct parts *parts)
 {
     const struct panel *list = &parts->app->list;
     int y = parts->at->list_row;
-    int room = parts->at->list_rows - 2;
+    int room = parts->at->list_rows - panel_extra(list);
     int line;
     panes_rule(parts, y++, list->title);
+    if (list->bins.count > 0) {
+        panes_bins(parts, y++);
+    }
     if (list->count == 0) {
         struct canvas_pen pen = parts_pen(parts, y, ROLE_DIM);
         (void)canvas_puts(&pen, "  nothing in view");
         return;
     }
     panes_heads(parts, y++);
+    if (list->notes && list->items[list->current].note != NULL) {
+        struct canvas_pen pen = parts_pen(parts, y + room, ROLE_STATUS_KEY);
+        (void)canvas_puts(&pen, "  ");
+        (void)canvas_text_cut(&pen, list->items[list->current].note,
+                              list->items[list->current].note_len);
+    }
     for (line = 0; line < room; line++) {
         size_t at = list->first + (size_t)line;
         if (at >= list->count) {

@@ -11,7 +11,8 @@
 #include "viewer/paint/span.h"
 
 enum {
-    PARTS_COLS_MAX = 1024 /* columns of the timeline that are painted */
+    PARTS_COLS_MAX = 1024, /* columns of the timeline that are painted */
+    PARTS_TAIL_COLS = 12   /* room from which names show what tells them apart */
 };
 
 struct parts {
@@ -31,6 +32,8 @@ void parts_panel(struct parts *parts);
 void parts_help(struct parts *parts);
 void parts_status(struct parts *parts);
 
+/* A name as far as the pen has room, in the form that is chosen. */
+void parts_name(const struct parts *parts, uint32_t name, struct canvas_pen *pen);
 /* One lane at a screen row. */
 void parts_lane(struct parts *parts, const struct row *row, int y);
 /* A pen over the whole width of a screen row. */

@@ -60,13 +60,45 @@ static void timeline_hue(const struct parts *parts, uint32_t name, struct canvas
     pen->rgb = parts->app->hue_rgbs[name];
 }
 
-/* The name, or its begin, in the middle part of a bar. */
-static void timeline_name(struct canvas_pen *pen, const struct trace_name *name, int cols)
+/* "brief·tail" in so many columns: where both do not fit, the begin of the short name gives way. */
+void parts_name(const struct parts *parts, uint32_t index, struct canvas_pen *pen)
 {
+    const struct app *app = parts->app;
+    const struct trace_name *name = &app->trace->names[index];
+    const struct label *label = &app->labels.list[index];
+    int room = pen->end - pen->col;
+    int end = pen->end;
+    int brief;
+    if (app->names == APP_NAMES_FULL) {
+        (void)canvas_text_cut(pen, name->full, name->full_len);
+        return;
+    }
+    if (app->names == APP_NAMES_MANGLED) {
+        (void)canvas_text_cut(pen, name->mangled, name->mangled_len);
+        return;
+    }
+    if (label->tail_len == 0 || room < PARTS_TAIL_COLS) {
+        (void)canvas_text_cut(pen, name->brief, name->brief_len);
+        return;
+    }
+    brief = room - (int)label->tail_len - 1;
+    brief = brief > room / 2 ? brief : room / 2;
+    pen->end = pen->col + brief;
+    (void)canvas_text_cut(pen, name->brief, name->brief_len);
+    pen->end = end;
+    canvas_put(pen, parts->glyphs->dim);
+    (void)canvas_text_cut(pen, label->tail, label->tail_len);
+}
+
+/* The name, or its begin, in the middle part of a bar. */
+static void timeline_name(const struct parts *parts, struct canvas_pen *pen, uint32_t index,
+                          int cols)
+{
+    const struct trace_name *name = &parts->app->trace->names[index];
     int end = pen->end;
     pen->end = pen->col + cols < end ? pen->col + cols : end;
     if (cols >= 6) {
-        (void)canvas_text_cut(pen, name->brief, name->brief_len);
+        parts_name(parts, index, pen);
     } else if (cols >= 2) {
         (void)canvas_text(pen, name->brief, name->brief_len);
     }
@@ -77,7 +109,6 @@ static void timeline_bar(const struct parts *parts, const struct lane *lane,
                          const struct span *span, struct canvas_pen *pen)
 {
     const struct glyphs *glyphs = parts->glyphs;
-    const struct trace_name *name = &parts->app->trace->names[lane->name[span->event]];
     int end = pen->col + span->cols;
     bool framed = parts->plain;
     bool right = framed && span->ends && span->cols >= 2;
@@ -93,7 +124,7 @@ static void timeline_bar(const struct parts *parts, const struct lane *lane,
         canvas_put(pen, glyphs->bar_edge);
         room--;
     }
-    timeline_name(pen, name, room);
+    timeline_name(parts, pen, lane->name[span->event], room);
     canvas_fill(pen, framed ? glyphs->bar_fill : ' ', end - pen->col - (right ? 1 : 0));
     if (right) {
         canvas_put(pen, glyphs->bar_right);

@@ -1,0 +1,209 @@
+/* panel_more: lists of zones, findings, bookmarks and the instances of a name. */
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/base/timefmt.h"
+#include "analysis/query/density.h"
+#include "analysis/query/findings.h"
+#include "analysis/query/lists.h"
+#include "analysis/query/nvtx_path.h"
+#include "viewer/app/panel_own.h"
+
+/* clang-format off */
+static const struct panel_column PANEL_ZONE_COLUMNS[] = {
+    {"Idle", PANEL_TIME, 9}, {"Length", PANEL_TIME, 9}, {"Launches", PANEL_COUNT, 8},
+    {"Op avg", PANEL_TIME, 9}, {"Queue", PANEL_TIME, 9}, {"Where", PANEL_TEXT, 0}};
+static const struct panel_column PANEL_FINDING_COLUMNS[] = {
+    {"To win", PANEL_TIME, 9}, {"Finding", PANEL_TEXT, 0}};
+static const struct panel_column PANEL_BOOKMARK_COLUMNS[] = {
+    {"Begin", PANEL_AT, 13}, {"Width", PANEL_TIME, 9}, {"What", PANEL_TEXT, 0}};
+static const struct panel_column PANEL_INSTANCE_COLUMNS[] = {
+    {"Duration", PANEL_TIME, 9}, {"Begin", PANEL_AT, 13}, {"Where", PANEL_TEXT, 0}};
+/* clang-format on */
+
+#define PANEL_USE(list, table)                                                                     \
+    do {                                                                                           \
+        (list)->columns = table;                                                                   \
+        (list)->column_count = sizeof(table) / sizeof((table)[0]);                                 \
+    } while (0)
+
+static void panel_zone(struct app *app, const struct facts *facts, const struct density_zone *zone)
+{
+    const struct trace_thread *thread = &app->trace->threads[zone->thread];
+    struct panel_item *item;
+    struct buf text = {0};
+    buf_addf(&text, "GPU %lld, thread %lld", (long long)app->trace->devices[zone->device].id,
+             (long long)thread->tid);
+    if (zone->nvtx != TRACE_NONE) {
+        buf_adds(&text, " in ");
+        nvtx_path_text(facts, zone->thread,
+                       app->trace->events[TRACE_API].begin_ns[zone->first_launch], &text);
+    }
+    item = panel_wants(app, buf_text(&text), text.len) ? panel_add(&app->list) : NULL;
+    if (item != NULL) {
+        item->value[0] = zone->idle_ns;
+        item->value[1] = zone->end_ns - zone->begin_ns;
+        item->value[2] = zone->launches;
+        item->value[3] = zone->op_ns;
+        item->value[4] = zone->queue_ns;
+        item->text = panel_copy(&app->list, &text, &item->text_len);
+        item->begin_ns = zone->begin_ns;
+        item->end_ns = zone->end_ns;
+        item->device = zone->device;
+    }
+    buf_free(&text);
+}
+
+void panel_make_zones(struct app *app)
+{
+    struct panel *list = &app->list;
+    struct density_options options = DENSITY_DEFAULTS;
+    const struct facts *facts = app_facts(app);
+    struct density density = {0};
+    struct err err = {0};
+    int64_t idle_ns = 0;
+    char idle[TIMEFMT_BYTES];
+    size_t i;
+    PANEL_USE(list, PANEL_ZONE_COLUMNS);
+    app_span(app, &options.begin_ns, &options.end_ns);
+    if (facts == NULL || density_find(facts, &options, &density, &err) != 0) {
+        app_fail(app, "%s", err.text);
+        return;
+    }
+    for (i = 0; i < density.zone_count; i++) {
+        idle_ns += density.zones[i].idle_ns;
+        panel_zone(app, facts, &density.zones[i]);
+    }
+    list->of = density.zone_count;
+    (void)snprintf(list->title, sizeof list->title,
+                   "Launch-bound zones %s: %zu, the GPU is idle %s in them", app_span_words(app),
+                   density.zone_count, timefmt_duration(idle_ns, idle));
+    density_free(&density);
+}
+
+void panel_make_findings(struct app *app)
+{
+    struct panel *list = &app->list;
+    struct findings_options options = {INT64_MIN, INT64_MAX, TRACE_NONE};
+    const struct facts *facts = app_facts(app);
+    struct findings found = {0};
+    struct err err = {0};
+    size_t i;
+    PANEL_USE(list, PANEL_FINDING_COLUMNS);
+    app_span(app, &options.begin_ns, &options.end_ns);
+    if (facts == NULL || findings_make(facts, &options, &found, &err) != 0) {
+        app_fail(app, "%s", err.text);
+        return;
+    }
+    for (i = 0; i < found.count; i++) {
+        const struct finding *finding = &found.list[i];
+        struct panel_item *item;
+        struct buf text = {0};
+        struct buf note = {0};
+        buf_addf(&text, "%s: %s", finding->title, finding->evidence);
+        buf_addf(&note, "%s", finding->advice);
+        item = panel_wants(app, buf_text(&text), text.len) ? panel_add(list) : NULL;
+        if (item != NULL) {
+            item->value[0] = finding->recoverable_ns;
+            item->text = panel_copy(list, &text, &item->text_len);
+            item->note = panel_copy(list, &note, &item->note_len);
+            item->begin_ns = finding->begin_ns;
+            item->end_ns = finding->end_ns;
+            item->device = finding->device;
+        }
+        buf_free(&text);
+        buf_free(&note);
+    }
+    list->notes = true;
+    list->of = found.count;
+    (void)snprintf(list->title, sizeof list->title, "Findings %s, by the time that could be won",
+                   app_span_words(app));
+    findings_free(&found);
+}
+
+void panel_make_bookmarks(struct app *app)
+{
+    struct panel *list = &app->list;
+    int i;
+    PANEL_USE(list, PANEL_BOOKMARK_COLUMNS);
+    for (i = 0; i < app->bookmark_count; i++) {
+        const struct app_bookmark *mark = &app->bookmarks[i];
+        struct panel_item *item =
+            panel_wants(app, mark->text, strlen(mark->text)) ? panel_add(list) : NULL;
+        if (item != NULL) {
+            item->value[0] = mark->begin_ns;
+            item->value[1] = mark->end_ns - mark->begin_ns;
+            item->text = mark->text;
+            item->text_len = strlen(mark->text);
+            item->begin_ns = mark->begin_ns;
+            item->end_ns = mark->end_ns;
+        }
+    }
+    (void)snprintf(list->title, sizeof list->title, "Bookmarks: %d", app->bookmark_count);
+}
+
+/* The label of the row that an event lies in. */
+static void panel_place(const struct app *app, enum trace_table table, uint32_t index,
+                        struct buf *out)
+{
+    const struct trace_lane *lane = &app->trace->lanes[trace_lane_of(app->trace, table, index)];
+    if (lane->device != TRACE_NONE) {
+        buf_addf(out, "GPU %lld stream %lld", (long long)app->trace->devices[lane->device].id,
+                 (long long)lane->stream_id);
+    } else if (lane->thread != TRACE_NONE) {
+        buf_addf(out, "thread %lld", (long long)app->trace->threads[lane->thread].tid);
+    }
+}
+
+static void panel_instance(struct app *app, enum trace_table table, uint32_t index)
+{
+    struct panel_item *item;
+    struct buf text = {0};
+    panel_place(app, table, index, &text);
+    item = panel_wants(app, buf_text(&text), text.len) ? panel_add(&app->list) : NULL;
+    if (item != NULL) {
+        item->text = panel_copy(&app->list, &text, &item->text_len);
+        item->begin_ns = app->trace->events[table].begin_ns[index];
+        item->end_ns = app->trace->events[table].end_ns[index];
+        item->value[0] = item->end_ns - item->begin_ns;
+        item->value[1] = item->begin_ns;
+        item->table = (uint32_t)table;
+        item->event = index;
+    }
+    buf_free(&text);
+}
+
+void panel_make_instances(struct app *app)
+{
+    struct panel *list = &app->list;
+    struct list_query query = LIST_QUERY(app->trace);
+    const struct trace_name *name;
+    struct instances found = {0};
+    struct err err = {0};
+    char text[4][TIMEFMT_BYTES];
+    size_t i;
+    PANEL_USE(list, PANEL_INSTANCE_COLUMNS);
+    if (app->instances_name >= app->trace->name_count) {
+        return;
+    }
+    name = &app->trace->names[app->instances_name];
+    query.terms = NULL;
+    app_span(app, &query.begin_ns, &query.end_ns);
+    if (instances_make(&query, app->instances_name, &found, &err) != 0) {
+        app_fail(app, "%s", err.text);
+        return;
+    }
+    for (i = 0; i < found.count && i < PANEL_ITEMS_MAX; i++) {
+        panel_instance(app, found.table, found.index[i]);
+    }
+    list->of = found.count;
+    list->bins = found.bins;
+    (void)snprintf(list->title, sizeof list->title, "%zu of %.*s %s", found.count,
+                   (int)(name->brief_len < 80 ? name->brief_len : 80), name->brief,
+                   app_span_words(app));
+    (void)snprintf(list->caption, sizeof list->caption, "p50 %s  p90 %s  p99 %s  max %s",
+                   timefmt_duration(found.p50_ns, text[0]), timefmt_duration(found.p90_ns, text[1]),
+                   timefmt_duration(found.p99_ns, text[2]),
+                   timefmt_duration(found.max_ns, text[3]));
+    instances_free(&found);
+}
