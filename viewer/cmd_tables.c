@@ -67,8 +67,10 @@ static void file_name(const struct tables_form *form, const char *name, struct b
     }
     buf_addc(out, '_');
     for (const char *at = name; *at != '\0'; at++) {
-        bool plain = *at != ':' && *at != '/' && (unsigned char)*at > ' ';
-        buf_addc(out, plain ? *at : '_');
+        if (*at != ':' && *at != '/' && (unsigned char)*at > ' ')
+            buf_addc(out, *at);
+        else
+            buf_adds(out, "_");
     }
     buf_addf(out, ".%s", extensions[format_of(form)]);
 }

@@ -170,7 +170,7 @@ static int64_t mean_op(const struct launch *list, size_t count)
     int64_t sum_ns = 0;
     for (size_t i = 0; i < count; i++)
         sum_ns += list[i].op_end_ns - list[i].op_begin_ns;
-    return sum_ns / (int64_t)count;
+    return count > 0 ? sum_ns / (int64_t)count : 0;
 }
 
 /* The zone of the launches [first, end) of a series, its queued edges cut off. */
@@ -192,7 +192,8 @@ static struct density_zone zone_make(struct work *work, const struct launch *lis
         .first_op = head->op,
         .begin_ns = head->op_begin_ns,
         .end_ns = head->op_end_ns,
-        .interval_ns = (list[end - 1].call_end_ns - head->call_end_ns) / (int64_t)(count - 1),
+        .interval_ns =
+            count > 1 ? (list[end - 1].call_end_ns - head->call_end_ns) / (int64_t)(count - 1) : 0,
         .op_ns = mean_op(head, count),
         .queue_ns = median_queue(work, head, count),
         .nvtx = nvtx_path_leaf(work->facts, head->thread, head->call_begin_ns),

@@ -59,17 +59,20 @@ static bool is_noise(const struct diff_row *row)
     return fabs(new->mean_ns - base->mean_ns) <= hypot(base->half_width_ns, new->half_width_ns);
 }
 
+/* One of base and new may be NULL, not both. */
 static void row_add(struct diff *out, const struct diff_entry *base, const struct diff_entry *new,
                     enum diff_status status)
 {
     const struct diff_entry *named = new != NULL ? new : base;
+    if (named == NULL)
+        return;
     struct diff_row *row = &out->rows[out->count++];
     *row = (struct diff_row){
         .section = named->section,
         .status = (uint8_t)status,
         .is_count = named->is_count,
         .name = named->key,
-        .base_name = status == DIFF_RENAMED ? base->key : NULL,
+        .base_name = status == DIFF_RENAMED && base != NULL ? base->key : NULL,
         .side = {side_of(base), side_of(new)},
         .event = named->event,
         .table = named->table,
@@ -95,19 +98,23 @@ static int shape_cmp(const struct diff_entry *x, const struct diff_entry *y)
     return c;
 }
 
+struct left_item {
+    struct diff_entry *entry;
+};
+
 static int left_cmp(const void *a, const void *b)
 {
-    const struct diff_entry *const *x = a;
-    const struct diff_entry *const *y = b;
-    int c = shape_cmp(*x, *y);
+    const struct diff_entry *x = ((const struct left_item *)a)->entry;
+    const struct diff_entry *y = ((const struct left_item *)b)->entry;
+    int c = shape_cmp(x, y);
     if (c == 0)
-        c = ((*x)->total_ns < (*y)->total_ns) - ((*x)->total_ns > (*y)->total_ns);
-    return c != 0 ? c : strcmp((*x)->key, (*y)->key);
+        c = (x->total_ns < y->total_ns) - (x->total_ns > y->total_ns);
+    return c != 0 ? c : strcmp(x->key, y->key);
 }
 
 /* Kernels that only one side has. */
 struct left {
-    struct diff_entry **list;
+    struct left_item *list;
     size_t count;
 };
 
@@ -115,7 +122,7 @@ static void left_over(struct diff *out, struct left *left, struct diff_entry *en
 {
     if (entry->section == DIFF_KERNEL) {
         entry->shape[0] = -1;
-        left->list[left->count++] = entry;
+        left->list[left->count++].entry = entry;
     } else if (side == 0) {
         row_add(out, entry, NULL, DIFF_GONE);
     } else {
@@ -146,23 +153,23 @@ static void match_shapes(struct diff *out, struct left left[2])
 {
     for (int i = 0; i < 2; i++) {
         if (left[i].count > 0)
-            qsort(left[i].list, left[i].count, sizeof(struct diff_entry *), left_cmp);
+            qsort(left[i].list, left[i].count, sizeof(*left[i].list), left_cmp);
     }
     size_t i = 0;
     size_t j = 0;
     while (i < left[0].count && j < left[1].count) {
-        int c = shape_cmp(left[0].list[i], left[1].list[j]);
+        int c = shape_cmp(left[0].list[i].entry, left[1].list[j].entry);
         if (c == 0)
-            row_add(out, left[0].list[i++], left[1].list[j++], DIFF_RENAMED);
+            row_add(out, left[0].list[i++].entry, left[1].list[j++].entry, DIFF_RENAMED);
         else if (c < 0)
-            row_add(out, left[0].list[i++], NULL, DIFF_GONE);
+            row_add(out, left[0].list[i++].entry, NULL, DIFF_GONE);
         else
-            row_add(out, NULL, left[1].list[j++], DIFF_NEW);
+            row_add(out, NULL, left[1].list[j++].entry, DIFF_NEW);
     }
     while (i < left[0].count)
-        row_add(out, left[0].list[i++], NULL, DIFF_GONE);
+        row_add(out, left[0].list[i++].entry, NULL, DIFF_GONE);
     while (j < left[1].count)
-        row_add(out, NULL, left[1].list[j++], DIFF_NEW);
+        row_add(out, NULL, left[1].list[j++].entry, DIFF_NEW);
 }
 
 /* ---- order ---- */
@@ -180,7 +187,7 @@ static int order_cmp(const void *a, const void *b)
         return (int)x->row.section - (int)y->row.section;
     if (x->change != y->change)
         return x->change < y->change ? 1 : -1;
-    return strcmp(x->row.name, y->row.name);
+    return x->row.name != NULL && y->row.name != NULL ? strcmp(x->row.name, y->row.name) : 0;
 }
 
 /* Totals stay in a fixed order, by what they say; the rest by the change of time per step. */
@@ -188,7 +195,7 @@ static double order_key(const struct diff *diff, const struct diff_row *row)
 {
     static const char *const totals[] = {"copied bytes", "copies",   "launches",
                                          "GPU idle",     "GPU busy", "span"};
-    if (row->section != DIFF_TOTAL)
+    if (row->section != DIFF_TOTAL || row->name == NULL)
         return fabs(diff_total_ns(diff, row, 1) - diff_total_ns(diff, row, 0));
     double key = 0.0;
     for (size_t i = 0; i < sizeof(totals) / sizeof(totals[0]); i++) {

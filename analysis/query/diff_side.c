@@ -455,33 +455,39 @@ static size_t shapes_wanted(const struct facts *facts, struct diff_sum *sum, str
     return count;
 }
 
-void diff_sum_shapes(const struct facts *facts, struct diff_sum *sum)
+/* The rows of refs, which are in row order, in one pass. */
+static void shapes_scan(struct store *store, struct shape_ref *refs, size_t count)
 {
     static const char *const columns[] = {"gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"};
+    const struct store_scan scan = {.table = "CUPTI_ACTIVITY_KIND_KERNEL",
+                                    .columns = columns,
+                                    .column_count = DIFF_SHAPE_DIMS,
+                                    .first_row = refs[0].row,
+                                    .end_row = (int64_t)refs[count - 1].row + 1};
+    struct store_cursor *cursor = store_scan(store, &scan, NULL);
+    size_t at = 0;
+    while (cursor != NULL && at < count && store_next(cursor, NULL) == 1) {
+        int64_t row = store_rowid(cursor);
+        while (at < count && refs[at].row < row)
+            at++;
+        for (; at < count && refs[at].row == row; at++) {
+            for (int d = 0; d < DIFF_SHAPE_DIMS; d++)
+                refs[at].entry->shape[d] = store_int(cursor, d, 0);
+        }
+    }
+    if (cursor != NULL)
+        store_cursor_close(cursor);
+}
+
+void diff_sum_shapes(const struct facts *facts, struct diff_sum *sum)
+{
     struct shape_ref *refs = malloc((sum->count + 1) * sizeof(*refs));
     struct store *store =
         refs != NULL && facts->trace->path != NULL ? trace_store(facts->trace, NULL) : NULL;
     size_t count = store != NULL ? shapes_wanted(facts, sum, refs) : 0;
     if (count > 0) {
         qsort(refs, count, sizeof(*refs), shape_cmp);
-        const struct store_scan scan = {.table = "CUPTI_ACTIVITY_KIND_KERNEL",
-                                        .columns = columns,
-                                        .column_count = DIFF_SHAPE_DIMS,
-                                        .first_row = refs[0].row,
-                                        .end_row = (int64_t)refs[count - 1].row + 1};
-        struct store_cursor *cursor = store_scan(store, &scan, NULL);
-        size_t at = 0;
-        while (cursor != NULL && at < count && store_next(cursor, NULL) == 1) {
-            int64_t row = store_rowid(cursor);
-            while (at < count && refs[at].row < row)
-                at++;
-            for (; at < count && refs[at].row == row; at++) {
-                for (int d = 0; d < DIFF_SHAPE_DIMS; d++)
-                    refs[at].entry->shape[d] = store_int(cursor, d, 0);
-            }
-        }
-        if (cursor != NULL)
-            store_cursor_close(cursor);
+        shapes_scan(store, refs, count);
     }
     store_close(store);
     free(refs);

@@ -12,7 +12,8 @@
 enum {
     PAGE_COLS = 79,
     INDENT = 4,
-    TIME_COLS = 12, /* at the right of a title */
+    WRAP_INDENT = 8, /* of the second line on */
+    TIME_COLS = 12,  /* at the right of a title */
 };
 
 static const struct table_column COLUMNS[] = {
@@ -94,9 +95,9 @@ static void wrap(struct buf *out, const char *text, size_t first_cols)
             part++;
         text += part;
         len -= part;
-        cols = PAGE_COLS - 2 * INDENT;
+        cols = PAGE_COLS - WRAP_INDENT;
         if (len > 0)
-            buf_fill(out, ' ', 2 * INDENT);
+            buf_fill(out, ' ', WRAP_INDENT);
     }
 }
 

@@ -77,7 +77,8 @@ python3 analysis/tests/check_density.py "$CUTLINE" "$work/gen.sqlite"
 
 # Files are named as nsys names them, and not replaced unasked.
 "$CUTLINE" analyze -q -r idle_gaps:min=1ms,gpu_gaps -o "$work/base" "$work/gen.sqlite"
-[ -s "$work/base_idle_gaps_min=1ms.csv" ] && [ -s "$work/base_gpu_gaps.csv" ] || fail "$(ls "$work")"
+[ -s "$work/base_idle_gaps_min=1ms.csv" ] || fail "$(ls "$work")"
+[ -s "$work/base_gpu_gaps.csv" ] || fail "$(ls "$work")"
 [ "$(status "$CUTLINE" analyze -r gpu_gaps -o "$work/base" "$work/gen.sqlite")" -eq 1 ] ||
     fail "a file was replaced"
 
@@ -134,7 +135,8 @@ for words in "--fail-on no_such_rule" "--fail-on idle_gaps:x" "-r no_such_rule" 
     "-r idle_gaps:no=1" "--timeunit parsec" "--filter-time 5" "--process 1" "-f yaml"; do
     # shellcheck disable=SC2086
     [ "$(status "$CUTLINE" analyze $words "$work/gen.sqlite")" -eq 2 ] || fail "$words"
-    [ "$(wc -l <"$work/err")" -eq 1 ] && [ ! -s "$work/out" ] || fail "$words: $(cat "$work/err")"
+    [ "$(wc -l <"$work/err")" -eq 1 ] || fail "$words: $(cat "$work/err")"
+    [ ! -s "$work/out" ] || fail "$words: wrote to stdout"
 done
 for words in "-r idle_gaps:by=x" "-r launch_density:run=1" "-r low_utilisation:window=0" "--device 99"; do
     # shellcheck disable=SC2086
@@ -147,5 +149,5 @@ done
 for rule in $rules; do
     grep -q "$rule" man/cutline-analyze.1 || fail "$rule is not in the manual"
     grep -q "^$rule -- " "$work/help" || fail "$rule is not in the help"
-    "$CUTLINE" analyze --help-rules=$rule | grep -q "^$rule -- " || fail "--help-rules=$rule"
+    "$CUTLINE" analyze --help-rules="$rule" | grep -q "^$rule -- " || fail "--help-rules=$rule"
 done
