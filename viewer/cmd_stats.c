@@ -151,6 +151,25 @@ struct stats_words {
     int count;
 };
 
+/* Copies one argument, its commas as the ends of words; a backslash makes a comma plain. Returns
+ * where the copy ends. */
+static char *stats_split_one(const char *from, char *to, struct stats_words *out)
+{
+    out->items[out->count++] = to;
+    while (*from != '\0') {
+        if (*from == ',' && out->count < STATS_JOBS_MAX) {
+            *to++ = '\0';
+            out->items[out->count++] = to;
+            from++;
+            continue;
+        }
+        from += from[0] == '\\' && from[1] == ',' ? 1 : 0;
+        *to++ = *from++;
+    }
+    *to++ = '\0';
+    return to;
+}
+
 static int stats_split(const struct opts_list *list, struct stats_words *out, struct err *err)
 {
     size_t bytes = 1;
@@ -165,27 +184,11 @@ static int stats_split(const struct opts_list *list, struct stats_words *out, st
     }
     at = out->memory;
     for (i = 0; i < list->count; i++) {
-        const char *from = list->items[i];
-        bool start = true;
-        for (;;) {
-            if (start && out->count == STATS_JOBS_MAX) {
-                return err_set(err, "more than %d reports, formats or outputs", STATS_JOBS_MAX);
-            }
-            if (start) {
-                out->items[out->count++] = at;
-                start = false;
-            }
-            if (*from == '\\' && from[1] == ',') {
-                from++;
-            } else if (*from == ',' || *from == '\0') {
-                start = *from == ',';
-                *at++ = '\0';
-                if (*from++ == '\0') {
-                    break;
-                }
-                continue;
-            }
-            *at++ = *from++;
+        if (out->count < STATS_JOBS_MAX) {
+            at = stats_split_one(list->items[i], at, out);
+        }
+        if (out->count >= STATS_JOBS_MAX) {
+            return err_set(err, "more than %d reports, formats or outputs", STATS_JOBS_MAX - 1);
         }
     }
     return 0;
@@ -411,44 +414,50 @@ static int stats_check_new(const struct stats_run *run, const char *file, struct
     return 0;
 }
 
-/* To stdout, a command or a file. `first`: nothing was written to stdout so
- * far. */
+/* What was said and the table, to an output that is open. */
+static int stats_emit_to(const struct stats_run *run, const struct stats_job *job,
+                         const struct report_result *result, struct output *out, struct err *err)
+{
+    bool to_stdout = out->kind == OUTPUT_STDOUT;
+    bool beside = to_stdout && job->format <= (int)TABLE_FORMAT_TABLE;
+    if (beside || !to_stdout) {
+        stats_say_processing(run, job, beside, out);
+    }
+    if (result->status == REPORT_MISSING) {
+        stats_say_skipped(run, result, beside, out);
+        if (beside) {
+            return 0;
+        }
+    }
+    return stats_write(run, job, result, out, err);
+}
+
+/* To stdout, a command or a file. `first`: nothing was written to stdout so far. */
 static int stats_emit(const struct stats_run *run, const struct stats_job *job, bool first,
                       const struct report_result *result, struct err *err)
 {
     bool to_stdout = stats_is_stdout(job->output);
-    bool beside = to_stdout && job->format <= (int)TABLE_FORMAT_TABLE;
-    bool skipped = result->status == REPORT_MISSING;
     struct buf file = {0};
     struct output out;
     int rc = 0;
+    if (!to_stdout && result->status == REPORT_MISSING) {
+        stats_say_processing(run, job, false, NULL);
+        stats_say_skipped(run, result, false, NULL);
+        return 0;
+    }
     if (!to_stdout && job->output[0] != '@') {
         stats_file_name(run, job, &file);
         rc = buf_failed(&file) ? err_nomem(err, "the file name")
                                : stats_check_new(run, buf_text(&file), err);
     }
-    if (rc == 0 && skipped && !to_stdout) {
-        stats_say_processing(run, job, false, NULL);
-        stats_say_skipped(run, result, false, NULL);
-        buf_free(&file);
-        return 0;
-    }
     if (rc == 0) {
         rc = output_open(&out, file.len > 0 ? buf_text(&file) : job->output, err);
     }
     if (rc == 0) {
-        if (to_stdout && !beside && !first) {
+        if (to_stdout && job->format > (int)TABLE_FORMAT_TABLE && !first) {
             (void)output_text(&out, "\n");
         }
-        if (beside || !to_stdout) {
-            stats_say_processing(run, job, beside, &out);
-        }
-        if (skipped) {
-            stats_say_skipped(run, result, beside, &out);
-        }
-        if (!skipped || !beside) {
-            rc = stats_write(run, job, result, &out, err);
-        }
+        rc = stats_emit_to(run, job, result, &out, err);
         if (output_close(&out, rc == 0 ? err : NULL) != 0) {
             rc = -1;
         }

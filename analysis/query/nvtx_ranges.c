@@ -211,42 +211,58 @@ static struct nvtx_call *nvtx_calls(const struct report_context *c, size_t *coun
     return calls;
 }
 
+/* The place of a sweep over ranges beside calls. */
+struct nvtx_sweep {
+    const struct nvtx_ranges *ranges;
+    struct nvtx_open open;
+    uint32_t next;  /* the first range that was not opened */
+    uint32_t scope; /* of the ranges that are open */
+};
+
+/* Opens the ranges of the call's scope that have begun, closes those that have ended. */
+static int nvtx_sweep_to(struct nvtx_sweep *sweep, const struct nvtx_call *call)
+{
+    const struct nvtx_range *list = sweep->ranges->list;
+    uint32_t count = sweep->ranges->count;
+    if (call->scope != sweep->scope) {
+        sweep->open.count = 0;
+        sweep->scope = call->scope;
+    }
+    while (sweep->next < count && list[sweep->next].scope < sweep->scope) {
+        sweep->next++;
+    }
+    nvtx_open_close(&sweep->open, sweep->ranges, call->begin_ns);
+    for (; sweep->next < count && list[sweep->next].scope == sweep->scope &&
+           list[sweep->next].begin_ns <= call->begin_ns;
+         sweep->next++) {
+        if (list[sweep->next].end_ns >= call->begin_ns &&
+            nvtx_open_push(&sweep->open, sweep->next) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 int nvtx_ranges_calls(const struct report_context *c, const struct nvtx_ranges *ranges,
                       nvtx_calls_fn *visit, void *arg, struct err *err)
 {
     const struct trace_events *api = &c->trace->events[TRACE_API];
-    struct nvtx_open open = {0};
+    struct nvtx_sweep sweep = {.ranges = ranges, .scope = NVTX_RANGES_NONE};
     size_t count;
     struct nvtx_call *calls = nvtx_calls(c, &count);
-    uint32_t scope = NVTX_RANGES_NONE;
-    uint32_t next = 0;
     size_t i;
     int rc = calls == NULL ? -1 : 0;
     for (i = 0; rc == 0 && i < count; i++) {
-        const struct nvtx_call *call = &calls[i];
         size_t k;
-        if (call->scope != scope) {
-            open.count = 0;
-            scope = call->scope;
-            while (next < ranges->count && ranges->list[next].scope < scope) {
-                next++;
-            }
-        }
-        nvtx_open_close(&open, ranges, call->begin_ns);
-        while (rc == 0 && next < ranges->count && ranges->list[next].scope == scope &&
-               ranges->list[next].begin_ns <= call->begin_ns) {
-            if (ranges->list[next].end_ns >= call->begin_ns) {
-                rc = nvtx_open_push(&open, next);
-            }
-            next++;
-        }
-        for (k = 0; rc == 0 && k < open.count; k++) {
-            if (ranges->list[open.list[k]].end_ns >= api->end_ns[call->api]) {
-                visit(arg, open.list[k], call->api);
+        rc = nvtx_sweep_to(&sweep, &calls[i]);
+        for (k = 0; rc == 0 && k < sweep.open.count; k++) {
+            uint32_t range = sweep.open.list[k];
+            if (ranges->list[range].end_ns >= api->end_ns[calls[i].api]) {
+                visit(arg, range, calls[i].api);
             }
         }
     }
-    free(open.list);
+    free(sweep.open.list);
     free(calls);
     return rc == 0 ? 0 : err_nomem(err, "the calls in NVTX ranges");
 }

@@ -10,13 +10,13 @@
 #include "analysis/query/select.h"
 
 static const struct report *const REPORT_STATS_LIST[] = {
-#define REPORT_ENTRY(symbol) &symbol,
+#define REPORT_ENTRY(symbol) &(symbol),
     REPORT_STATS_ENTRIES(REPORT_ENTRY)
 #undef REPORT_ENTRY
 };
 
 static const struct report *const REPORT_RULES_LIST[] = {
-#define REPORT_ENTRY(symbol) &symbol,
+#define REPORT_ENTRY(symbol) &(symbol),
     REPORT_RULE_ENTRIES(REPORT_ENTRY)
 #undef REPORT_ENTRY
 };

@@ -148,7 +148,10 @@ static int memory_read(struct memory_work *work, struct store *store, struct err
         }
     }
     store_cursor_close(cursor);
-    qsort(work->events.list, work->events.count, sizeof *work->events.list, memory_event_compare);
+    if (work->events.count > 0) {
+        qsort(work->events.list, work->events.count, sizeof *work->events.list,
+              memory_event_compare);
+    }
     return more < 0 ? -1 : 0;
 }
 

@@ -28,8 +28,8 @@ struct um_work {
     struct intern addresses; /* 8 bytes each: its id is the page */
     struct um_page *pages;   /* owned, by id */
     size_t cap;
-    const struct kit_events *events;
-    struct um_page nowhere; /* takes what is lost for want of memory */
+    struct kit_events events; /* the migrations */
+    struct um_page nowhere;   /* takes what is lost for want of memory */
     bool failed;
 };
 
@@ -59,7 +59,7 @@ static void um_migration(void *arg, size_t k, struct store_cursor *row)
     struct um_work *work = arg;
     const struct trace *trace = work->c->trace;
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
-    uint32_t i = work->events->list[k];
+    uint32_t i = work->events.list[k];
     struct um_page *page = um_page(work, store_int(row, 0, 0));
     int64_t bytes = store_int(row, 1, 0);
     int kind = trace->names[gpu->name[i]].copy_kind;
@@ -72,21 +72,16 @@ static void um_migration(void *arg, size_t k, struct store_cursor *row)
 static int um_migrations(struct um_work *work, struct err *err)
 {
     static const char *const COLUMNS[] = {"virtualAddress", "bytes"};
-    struct kit_events events;
     struct kit_rows rows = {.table = TRACE_GPU,
                             .kinds = 1U << TRACE_MIGRATION,
                             .columns = COLUMNS,
                             .column_count = 2,
                             .visit = um_migration,
                             .arg = work};
-    int rc;
-    if (kit_events_new(work->c, TRACE_GPU, 1U << TRACE_MIGRATION, &events, err) != 0) {
+    if (kit_events_new(work->c, TRACE_GPU, 1U << TRACE_MIGRATION, &work->events, err) != 0) {
         return -1;
     }
-    work->events = &events;
-    rc = kit_rows_visit(work->c->trace, &events, &rows, err);
-    kit_events_free(&events);
-    return rc;
+    return kit_rows_visit(work->c->trace, &work->events, &rows, err);
 }
 
 /* Is a fault kept? Faults have a process and a time, on the GPU also a device. */
@@ -153,6 +148,7 @@ static int um_gather(const struct report_context *c, struct um_work *work, bool 
 static void um_free(struct um_work *work)
 {
     intern_free(&work->addresses);
+    kit_events_free(&work->events);
     free(work->pages);
 }
 

@@ -8,11 +8,9 @@
 #include "analysis/query/table.h"
 #include "analysis/tests/check.h"
 
-#define assert_near(a, b, tolerance) assert_true(near(a, b, tolerance))
-
-static bool near(double a, double b, double tolerance)
+static void assert_near(double a, double b, double tolerance)
 {
-    return a - b <= tolerance && b - a <= tolerance;
+    assert_true(a - b <= tolerance && b - a <= tolerance);
 }
 
 static int sink_buf(void *arg, const char *data, size_t len)
@@ -338,6 +336,7 @@ static void test_selection(void **state)
     for (round = 1; round <= 200; round++) {
         int64_t values[200];
         int64_t sorted[200];
+        double middle[2];
         size_t count = (size_t)round;
         size_t i;
         for (i = 0; i < count; i++) {
@@ -346,8 +345,9 @@ static void test_selection(void **state)
         }
         memcpy(sorted, values, sizeof values);
         qsort(sorted, count, sizeof *sorted, compare_int64);
-        assert_near(stat_of(values, count).median,
-                    (double)(sorted[(count - 1) / 2] + sorted[count / 2]) / 2.0, 0);
+        middle[0] = (double)sorted[(count - 1) / 2];
+        middle[1] = (double)sorted[count / 2];
+        assert_near(stat_of(values, count).median, (middle[0] + middle[1]) / 2.0, 0);
         assert_int_equal(stat_percentile(values, count, 90), sorted[(count * 90 + 99) / 100 - 1]);
         assert_int_equal(stat_percentile(values, count, 100), sorted[count - 1]);
         assert_int_equal(stat_percentile(values, count, 0), sorted[0]);
