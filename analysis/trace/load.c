@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/base/buf.h"
+#include "analysis/store/report_file.h"
 #include "analysis/trace/trace_own.h"
 
 enum {
@@ -318,7 +320,9 @@ static void load_free(struct load *load)
     store_close(load->store);
 }
 
-struct trace *trace_load(const char *path, const struct trace_options *options, struct err *err)
+/* Loads a SQLite file. */
+static struct trace *load_file(const char *path, const struct trace_options *options,
+                               struct err *err)
 {
     static const struct trace_options defaults = {0};
     struct load load = {0};
@@ -348,4 +352,18 @@ struct trace *trace_load(const char *path, const struct trace_options *options, 
         free(load.own);
     }
     return status == 0 ? load.trace : NULL;
+}
+
+struct trace *trace_load(const char *path, const struct trace_options *options, struct err *err)
+{
+    struct buf exported = {0};
+    struct trace *trace = NULL;
+    if (!report_file_is(path)) {
+        return load_file(path, options, err);
+    }
+    if (report_file_export(path, &exported, err) == 0) {
+        trace = load_file(buf_text(&exported), options, err);
+    }
+    buf_free(&exported);
+    return trace;
 }
