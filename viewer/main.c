@@ -20,6 +20,7 @@ static const struct command *const COMMANDS[] = {
     &COMMAND_DIFF,
     &COMMAND_EXPORT,
     &COMMAND_RECORD,
+    &COMMAND_DOCTOR,
     &COMMAND_HELP,
     &COMMAND_COMPLETION,
     NULL,
