@@ -14,6 +14,7 @@
 #include "viewer/opts.h"
 #include "viewer/output.h"
 #include "viewer/paint/frame.h"
+#include "viewer/paint/taken.h"
 #include "viewer/term/loop.h"
 
 enum {
@@ -59,9 +60,10 @@ static const struct opts_option VIEW_OPTIONS[] = {
     {0, "no-mouse", .kind = OPTS_FLAG, .at = offsetof(struct view_args, no_mouse),
      .help = "Leave the mouse to the terminal."},
     {.kind = OPTS_GROUP, .help = "Without a terminal"},
-    {0, "dump", "WHAT", .kind = OPTS_TEXT, .choices = "text|roles", .bare = "text",
+    {0, "dump", "WHAT", .kind = OPTS_TEXT, .choices = "text|roles|taken", .bare = "text",
      .at = offsetof(struct view_args, dump),
-     .help = "Print the frame: its text, or a letter for what each cell is."},
+     .help = "Print the frame: its text, or a letter for what each cell is. With taken: "
+             "what the keys of the script copied or saved."},
     {0, "size", "WxH", .kind = OPTS_TEXT, .at = offsetof(struct view_args, size),
      .help = "Columns and rows of the dump. Default 80x24."},
     {0, "script", "FILE", .kind = OPTS_TEXT, .complete = OPTS_COMPLETE_FILE,
@@ -158,15 +160,20 @@ static int view_dump(struct app *app, const struct view_args *args, struct frame
     struct canvas canvas = {0};
     struct buf text = {0};
     bool roles = strcmp(args->dump, "roles") == 0;
+    bool taken = strcmp(args->dump, "taken") == 0;
+    struct theme theme = {(enum theme_kind)args->theme, THEME_256};
     int rc;
-    if (!roles && strcmp(args->dump, "text") != 0) {
-        return err_set(err, "--dump=%.40s: text or roles", args->dump);
+    if (!roles && !taken && strcmp(args->dump, "text") != 0) {
+        return err_set(err, "--dump=%.40s: text, roles or taken", args->dump);
     }
     /* Text has no colours: bars need their brackets. Roles are those of the colours asked for. */
     style.plain = style.plain || (!roles && args->color == VIEW_COLOR_AUTO);
     app_settle(app);
-    rc = frame_paint(app, &style, &canvas, err);
-    if (rc == 0) {
+    rc = taken ? taken_make(app, &style, &theme, &text, err)
+               : frame_paint(app, &style, &canvas, err);
+    if (rc == 0 && taken) {
+        rc = output_all(&text, err);
+    } else if (rc == 0) {
         canvas_dump(&canvas, roles ? CANVAS_DUMP_ROLES : CANVAS_DUMP_TEXT, &text);
         rc = buf_failed(&text) ? err_nomem(err, "the frame") : output_all(&text, err);
     }

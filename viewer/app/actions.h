@@ -54,6 +54,8 @@ enum action_group {
     X(time_first, "time-first", "0 Home", VIEW, TIME, "go to the first event") \
     X(time_last, "time-last", "$ End", VIEW, TIME, "go to the last event") \
     X(goto_time, "goto", "G @", VIEW, TIME, "go to a time: 12.5s, 800ms, +3ms, -1s") \
+    X(mark, "mark", "m", VIEW, TIME, "mark A, then B: what is between them is measured") \
+    X(marks_clear, "marks-clear", "M", VIEW, TIME, "forget A and B") \
     X(back, "back", "u C-o", VIEW, TIME, "back to the view before") \
     X(forward, "forward", "U C-r", VIEW, TIME, "forward again")
 
@@ -65,6 +67,12 @@ enum action_group {
     X(row_first, "row-first", "<", VIEW, ROWS, "first row") \
     X(row_last, "row-last", ">", VIEW, ROWS, "last row") \
     X(fold, "fold", "Space", VIEW, ROWS, "fold or unfold what is below the row") \
+    X(hide, "hide", "x", VIEW, ROWS, "hide the row") \
+    X(hide_none, "hide-none", "X", VIEW, ROWS, "show hidden rows again") \
+    X(pin, "pin", "p", VIEW, ROWS, "pin the row to the top; again: let it go") \
+    X(row_later, "row-later", "J", VIEW, ROWS, "move the row down") \
+    X(row_earlier, "row-earlier", "K", VIEW, ROWS, "move the row up") \
+    X(row_filter, "row-filter", "r", VIEW, ROWS, "show the rows whose label matches") \
     X(fold_all, "fold-all", "C", VIEW, ROWS, "fold all") \
     X(unfold_all, "unfold-all", "E", VIEW, ROWS, "unfold all")
 
@@ -72,7 +80,10 @@ enum action_group {
     X(event_next, "event-next", "w Tab", VIEW, EVENTS, "select the next event of the row") \
     X(event_previous, "event-previous", "b S-Tab", VIEW, EVENTS, "select the previous event of the row") \
     X(detail, "detail", "Enter", VIEW, EVENTS, "all columns of the selected event; again: back") \
-    X(link, "link", "% o", VIEW, EVENTS, "from an op to the call that launched it, and back") \
+    X(link, "link", "% o", VIEW, EVENTS, "op <-> its launch, wait <-> record, range <-> its GPU work") \
+    X(step_next, "step-next", "}", VIEW, EVENTS, "the same place in the next step") \
+    X(step_previous, "step-previous", "{", VIEW, EVENTS, "the same place in the previous step") \
+    X(step_zoom, "step-zoom", "s", VIEW, EVENTS, "show the step around the selected event") \
     X(same_next, "same-next", ")", VIEW, EVENTS, "next event of the same name") \
     X(same_previous, "same-previous", "(", VIEW, EVENTS, "previous event of the same name") \
     X(gap_next, "gap-next", "]", VIEW, EVENTS, "next idle gap of the GPU") \
@@ -98,6 +109,10 @@ enum action_group {
     X(bookmark, "bookmark", "B", VIEW, LISTS, "keep this view as a bookmark")
 
 #define ACTIONS_OTHER(X) \
+    X(copy, "copy", "y", VIEW, OTHER, "copy the screen as text (terminal clipboard and a file)") \
+    X(copy_command, "copy-command", "Y", VIEW, OTHER, "copy the command line that opens this view") \
+    X(copy_ncu, "copy-ncu", "c", VIEW, OTHER, "copy an ncu command that profiles the selected kernel") \
+    X(save_svg, "save-svg", "S", VIEW, OTHER, "save the screen as an SVG picture") \
     X(help, "help", "? F1", VIEW, OTHER, "this help") \
     X(names, "names", "V", VIEW, OTHER, "names: short with what tells them apart, full, mangled") \
     X(palette, "palette", ":", VIEW, OTHER, "run an action by its name") \

@@ -70,6 +70,9 @@ void app_close(struct app *app)
     terms_free(app->filter.terms);
     free(app->search.bits);
     filter_free(app->list_filter);
+    relate_syncs_free(&app->syncs);
+    overlap_free(app->overlap);
+    buf_free(&app->taken);
     free(app->hues);
     free(app->hue_rgbs);
     labels_free(&app->labels);

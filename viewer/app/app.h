@@ -16,6 +16,8 @@
 #include "analysis/base/err.h"
 #include "analysis/query/facts.h"
 #include "analysis/query/filter.h"
+#include "analysis/query/measure.h"
+#include "analysis/query/relate.h"
 #include "analysis/query/terms.h"
 #include "analysis/trace/busy.h"
 #include "analysis/trace/trace.h"
@@ -74,6 +76,14 @@ struct app_bookmark {
     int64_t begin_ns;
     int64_t end_ns;
     char text[96];
+};
+
+/* What a person takes away. */
+enum app_take {
+    TAKE_NONE,
+    TAKE_SCREEN,  /* the frame as text */
+    TAKE_SVG,     /* the frame as a picture */
+    TAKE_COMMAND, /* a command line, in app.taken */
 };
 
 /* Figures of the header for the window. */
@@ -140,7 +150,13 @@ struct app {
     bool quit;
     bool redraw; /* the whole screen must be sent again */
     struct app_figures figures;
-    int mark_count; /* of A and B: 0, 1, 2 */
+    struct relate_syncs syncs; /* read when first needed */
+    bool syncs_loaded;
+    struct overlap *overlap; /* owned: under the filter of overlap_stamp */
+    uint64_t overlap_stamp;
+    enum app_take take; /* what the terminal is asked to hand out; TAKE_NONE = nothing */
+    struct buf taken;   /* its text, where it does not need the screen */
+    int mark_count;     /* of A and B: 0, 1, 2 */
     int64_t mark_ns[2];
     uint64_t span_stamp; /* counts up when what the lists are about changes */
     struct app_bookmark bookmarks[APP_BOOKMARKS];
@@ -195,6 +211,8 @@ const struct facts *app_facts(struct app *app);
 const struct busy *app_busy(const struct app *app);
 /* Sets the filter; 0, or -1 for a bad pattern (err; the old filter stays). "" clears. */
 int app_set_filter(struct app *app, const char *pattern, struct err *err);
+/* Leaves out the rows whose label does not match, nor one above or below. "" shows all. 0 or -1. */
+int app_set_row_filter(struct app *app, const char *pattern, struct err *err);
 int app_set_search(struct app *app, const char *pattern, struct err *err);
 /* "12.5s", "+3ms", "-1s": moves the window. 0 or -1. */
 int app_goto(struct app *app, const char *text, struct err *err);

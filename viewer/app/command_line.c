@@ -24,9 +24,10 @@ static int command_search(struct app *app, const char *text, struct err *err)
 }
 
 static const struct command_text COMMAND_TEXTS[] = {
-    {ACTION_goto_time, app_goto      },
-    {ACTION_filter,    app_set_filter},
-    {ACTION_search,    command_search},
+    {ACTION_goto_time,  app_goto          },
+    {ACTION_filter,     app_set_filter    },
+    {ACTION_search,     command_search    },
+    {ACTION_row_filter, app_set_row_filter},
 };
 
 int app_command(struct app *app, const char *line, struct err *err)

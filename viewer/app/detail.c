@@ -9,6 +9,7 @@
 
 #include "analysis/base/timefmt.h"
 #include "analysis/query/causes.h"
+#include "analysis/query/measure.h"
 #include "analysis/query/nvtx_path.h"
 #include "analysis/store/store.h"
 #include "analysis/store/writer_tables.h"
@@ -322,12 +323,85 @@ static void detail_gap(struct app *app)
     gaps_free(&gaps);
 }
 
+static void detail_tops(struct app *app, const struct list *list, const char *lead)
+{
+    struct buf *out = &app->detail.origin;
+    char text[TIMEFMT_BYTES];
+    size_t i;
+    if (list->count == 0) {
+        return;
+    }
+    buf_addf(out, "%s%s ", out->len > 0 ? "; " : "", lead);
+    for (i = 0; i < list->count && i < 3; i++) {
+        const struct trace_name *name = &app->trace->names[list->rows[i].name];
+        buf_addf(out, "%s%.*s %s", i > 0 ? ", " : "",
+                 (int)(name->brief_len < 40 ? name->brief_len : 40), name->brief,
+                 timefmt_duration(list->rows[i].inside_ns, text));
+    }
+}
+
+static void detail_parts(struct app *app, const struct measure *found)
+{
+    struct buf *out = &app->detail.facts;
+    const struct overlap_parts *parts = &found->parts;
+    double all =
+        found->end_ns > found->begin_ns ? 100.0 / (double)(found->end_ns - found->begin_ns) : 0.0;
+    char text[TIMEFMT_BYTES];
+    size_t i;
+    buf_addf(out,
+             "compute %.1f %%, communication %.1f %%, both %.1f %%, only copies %.1f %%, "
+             "idle %.1f %%",
+             (double)parts->compute_only_ns * all, (double)parts->communication_only_ns * all,
+             (double)parts->both_ns * all, (double)parts->copy_only_ns * all,
+             (double)parts->idle_ns * all);
+    for (i = 0; i < found->kind_count && i < 3; i++) {
+        buf_addf(out, "%s %s %s", i == 0 ? "   idle by" : ",", found->by_kind[i].name,
+                 timefmt_duration(found->by_kind[i].total_ns, text));
+    }
+}
+
+/* What is between A and B. */
+static void detail_measure(struct app *app)
+{
+    struct detail *detail = &app->detail;
+    struct measure_query query = {.facts = app_facts(app),
+                                  .busy = app_busy(app),
+                                  .terms = app->filter.terms,
+                                  .device = app_device(app)};
+    struct measure found = {0};
+    struct err err = {0};
+    char span[TIMEFMT_BYTES];
+    char ops[TIMEFMT_BYTES];
+    app_span(app, &query.begin_ns, &query.end_ns);
+    buf_addf(&detail->title, "A to B: %s", timefmt_duration(query.end_ns - query.begin_ns, span));
+    if (query.device == TRACE_NONE || query.facts == NULL) {
+        return;
+    }
+    if (app->overlap == NULL || app->overlap_stamp != app->filter.stamp) {
+        overlap_free(app->overlap);
+        app->overlap = overlap_new(app->trace, app->filter.terms, &err);
+        app->overlap_stamp = app->filter.stamp;
+    }
+    query.overlap = app->overlap;
+    if (measure_make(&query, &found, &err) != 0) {
+        return;
+    }
+    buf_addf(&detail->title, "   GPU %lld busy %.1f %%, idle %s, %s ops",
+             (long long)app->trace->devices[query.device].id, found.busy_percent,
+             timefmt_duration(found.idle_ns, span), timefmt_count(found.ops, ops));
+    detail_parts(app, &found);
+    detail_tops(app, &found.gpu, "ops");
+    detail_tops(app, &found.api, "calls");
+    measure_free(&found);
+}
+
 static bool detail_is_fresh(const struct app *app)
 {
     const struct detail *detail = &app->detail;
     return detail->made && detail->table == app->event.table && detail->index == app->event.index &&
            detail->gap_begin_ns == (app_has_gap(app) ? app->gap_begin_ns : INT64_MIN) &&
-           detail->gap_device == app->gap_device;
+           detail->gap_device == app->gap_device && detail->span_stamp == app->span_stamp &&
+           detail->filter_stamp == app->filter.stamp;
 }
 
 void detail_make(struct app *app)
@@ -341,6 +415,8 @@ void detail_make(struct app *app)
     detail->index = app->event.index;
     detail->gap_begin_ns = app_has_gap(app) ? app->gap_begin_ns : INT64_MIN;
     detail->gap_device = app->gap_device;
+    detail->span_stamp = app->span_stamp;
+    detail->filter_stamp = app->filter.stamp;
     detail->field_count = 0;
     buf_reset(&detail->title);
     buf_reset(&detail->facts);
@@ -359,5 +435,7 @@ void detail_make(struct app *app)
         } else if (app->event.table == TRACE_API) {
             detail_launches(app);
         }
+    } else if (app->mark_count == 2) {
+        detail_measure(app);
     }
 }

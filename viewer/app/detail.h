@@ -36,6 +36,8 @@ struct detail {
     uint32_t table; /* what it was made for */
     uint32_t index;
     int64_t gap_begin_ns;
+    uint64_t span_stamp; /* of the marks, and of the filter */
+    uint64_t filter_stamp;
     uint32_t gap_device;
     bool made;
     struct store *store; /* owned; opened when first needed */

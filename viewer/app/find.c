@@ -243,6 +243,8 @@ void app_prompt_changed(struct app *app)
     prompt->message[0] = '\0';
     if (prompt->kind == PROMPT_FILTER && app_set_filter(app, prompt->text, &err) != 0) {
         (void)snprintf(prompt->message, sizeof prompt->message, "%.250s", err.text);
+    } else if (prompt->kind == PROMPT_ROWS && app_set_row_filter(app, prompt->text, &err) != 0) {
+        (void)snprintf(prompt->message, sizeof prompt->message, "%.250s", err.text);
     } else if (prompt->kind == PROMPT_LIST && find_list_filter(app, prompt->text, &err) != 0) {
         (void)snprintf(prompt->message, sizeof prompt->message, "%.250s", err.text);
     } else if (prompt->kind == PROMPT_SEARCH && prompt->len > 0) {
@@ -294,6 +296,8 @@ void verb_prompt_cancel(struct app *app, int count)
         (void)app_set_filter(app, app->prompt.before, NULL);
     } else if (app->prompt.kind == PROMPT_LIST) {
         (void)find_list_filter(app, "", NULL);
+    } else if (app->prompt.kind == PROMPT_ROWS) {
+        (void)app_set_row_filter(app, "", NULL);
     }
     prompt_close(&app->prompt, false);
 }

@@ -79,6 +79,17 @@ uint32_t lane_find(const struct lane *lane, int64_t begin_ns, uint32_t event)
     return lane->count;
 }
 
+uint32_t lane_find_event(const struct lane *lane, uint32_t event, int64_t begin_ns)
+{
+    uint32_t i;
+    if (lane->index == NULL) {
+        return lane_find(lane, begin_ns, event);
+    }
+    for (i = 0; i < lane->count && lane->index[i] != event; i++) {
+    }
+    return i;
+}
+
 int64_t lane_clip_ns(const struct lane *lane, const int64_t *sum, const struct terms *terms,
                      uint32_t i, uint32_t j, int64_t begin_ns, int64_t end_ns)
 {

@@ -55,6 +55,8 @@ uint32_t lane_lower(const struct lane *lane, uint32_t from, int64_t t_ns);
 uint32_t lane_upper(const struct lane *lane, uint32_t from, int64_t t_ns);
 /* Where an event of the table lies in the lane; count if it is not there. O(log n + ties). */
 uint32_t lane_find(const struct lane *lane, int64_t begin_ns, uint32_t event);
+/* The same for a derived lane whose times are not those of the event: looks at all. O(n). */
+uint32_t lane_find_event(const struct lane *lane, uint32_t event, int64_t begin_ns);
 /* Busy time in [begin, end): all, or only what is kept. Without sums 0. O(log n). */
 int64_t lane_busy_ns(const struct lane *lane, const struct terms *terms, int64_t begin_ns,
                      int64_t end_ns);

@@ -15,6 +15,7 @@ enum prompt_kind {
     PROMPT_GOTO,
     PROMPT_COMMAND,
     PROMPT_LIST,
+    PROMPT_ROWS,
     PROMPT_KIND_COUNT,
 };
 

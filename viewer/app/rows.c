@@ -92,7 +92,11 @@ int rows_make(struct rows *rows, const struct trace *trace, const struct rows_op
         }
     }
     rows->shown = calloc((size_t)rows->count + 1, sizeof *rows->shown);
-    if (rows->shown == NULL || rows->failed) {
+    rows->order = calloc((size_t)rows->count + 1, sizeof *rows->order);
+    for (device = 0; rows->order != NULL && device < rows->count; device++) {
+        rows->order[device] = device;
+    }
+    if (rows->shown == NULL || rows->order == NULL || rows->failed) {
         rows_free(rows);
         return err_nomem(err, "the rows");
     }
@@ -113,6 +117,7 @@ void rows_free(struct rows *rows)
     }
     free(rows->list);
     free(rows->shown);
+    free(rows->order);
     free(rows->derived);
     arena_free(&rows->arena);
     *rows = (struct rows){0};
@@ -121,7 +126,7 @@ void rows_free(struct rows *rows)
 static bool rows_is_open(const struct rows *rows, uint32_t row)
 {
     uint32_t up = rows->list[row].up;
-    if (rows->list[row].hidden) {
+    if (rows->list[row].hidden || rows->list[row].filtered) {
         return false;
     }
     while (up != TRACE_NONE) {
@@ -138,16 +143,65 @@ void rows_arrange(struct rows *rows)
     uint32_t i;
     rows->shown_count = 0;
     for (i = 0; i < rows->count; i++) {
-        if (rows->list[i].pinned) {
-            rows->shown[rows->shown_count++] = i;
+        if (rows->list[rows->order[i]].pinned) {
+            rows->shown[rows->shown_count++] = rows->order[i];
         }
     }
     rows->pinned_count = rows->shown_count;
     for (i = 0; i < rows->count; i++) {
-        if (!rows->list[i].pinned && rows_is_open(rows, i)) {
-            rows->shown[rows->shown_count++] = i;
+        if (!rows->list[rows->order[i]].pinned && rows_is_open(rows, rows->order[i])) {
+            rows->shown[rows->shown_count++] = rows->order[i];
         }
     }
+}
+
+/* The end of a row and what is below it in the order. */
+static uint32_t rows_block_end(const struct rows *rows, uint32_t at)
+{
+    uint8_t level = rows->list[rows->order[at]].level;
+    at++;
+    while (at < rows->count && rows->list[rows->order[at]].level > level) {
+        at++;
+    }
+    return at;
+}
+
+static void rows_reverse(uint32_t *list, uint32_t from, uint32_t to)
+{
+    while (from + 1 < to) {
+        uint32_t swap = list[from];
+        list[from++] = list[--to];
+        list[to] = swap;
+    }
+}
+
+bool rows_move(struct rows *rows, uint32_t row, int step)
+{
+    uint32_t up = rows->list[row].up;
+    uint32_t at = 0;
+    uint32_t before = TRACE_NONE;
+    uint32_t first;
+    uint32_t middle;
+    uint32_t end;
+    while (at < rows->count && rows->order[at] != row) {
+        before = rows->list[rows->order[at]].up == up ? at : before;
+        at++;
+    }
+    first = step > 0 ? at : before;
+    if (first == TRACE_NONE) {
+        return false;
+    }
+    middle = step > 0 ? rows_block_end(rows, at) : at;
+    if (middle >= rows->count || rows->list[rows->order[middle]].up != up) {
+        return false;
+    }
+    end = rows_block_end(rows, middle);
+    /* Two blocks change places by three reversals. */
+    rows_reverse(rows->order, first, middle);
+    rows_reverse(rows->order, middle, end);
+    rows_reverse(rows->order, first, end);
+    rows_arrange(rows);
+    return true;
 }
 
 uint32_t rows_place(const struct rows *rows, uint32_t row)
@@ -186,9 +240,11 @@ void rows_reveal(struct rows *rows, uint32_t row)
 {
     uint32_t up = rows->list[row].up;
     rows->list[row].hidden = false;
+    rows->list[row].filtered = false;
     while (up != TRACE_NONE) {
         rows->list[up].collapsed = false;
         rows->list[up].hidden = false;
+        rows->list[up].filtered = false;
         up = rows->list[up].up;
     }
     rows_arrange(rows);

@@ -34,6 +34,8 @@ struct row {
     bool parent; /* has rows below it */
     bool hidden;
     bool pinned;
+    bool matched;      /* the row filter matches it, or a row above it */
+    bool filtered;     /* the row filter leaves it out */
     uint32_t up;       /* its parent row, TRACE_NONE */
     uint32_t device;   /* TRACE_NONE */
     uint32_t process;  /* TRACE_NONE */
@@ -53,6 +55,7 @@ struct rows {
     struct row *list; /* owned */
     uint32_t count;
     uint32_t cap;
+    uint32_t *order; /* all rows as they are drawn: parents before their rows; owned */
     uint32_t *shown; /* indices of rows to draw, pinned ones first; owned, cap of them */
     uint32_t shown_count;
     uint32_t pinned_count;  /* of shown */
@@ -78,6 +81,10 @@ uint32_t rows_place(const struct rows *rows, uint32_t row);
 uint32_t rows_of_event(const struct rows *rows, enum trace_table table, uint32_t index);
 /* Makes a row visible: expands what is above it, un-hides it. */
 void rows_reveal(struct rows *rows, uint32_t row);
+
+/* Swaps a row and what is below it with its next (step 1) or previous (-1) sibling; false where
+ * there is none. */
+bool rows_move(struct rows *rows, uint32_t row, int step);
 
 /* What a filter keeps: terms (NULL = all) and the sums that go with them. */
 struct rows_filter {

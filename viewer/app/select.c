@@ -301,30 +301,6 @@ void verb_escape(struct app *app, int count)
     }
 }
 
-void verb_link(struct app *app, int count)
-{
-    const struct trace *trace = app->trace;
-    uint32_t link;
-    (void)count;
-    if (!app_has_event(app) || trace->events[app->event.table].link == NULL) {
-        app_fail(app, "select an op or an API call first (w, b)");
-        return;
-    }
-    link = trace->events[app->event.table].link[app->event.index];
-    if (link == TRACE_NONE) {
-        app_fail(app, app->event.table == TRACE_GPU
-                          ? "the capture has no call that launched this op"
-                          : "this call put nothing on a GPU");
-        return;
-    }
-    app_remember(app);
-    if (app->event.table == TRACE_GPU) {
-        app_select(app, (struct app_event){TRACE_API, link});
-    } else {
-        app_select(app, (struct app_event){TRACE_GPU, trace->launch_ops[link]});
-    }
-}
-
 static void select_same(struct app *app, int step)
 {
     const struct trace_events *events;

@@ -25,6 +25,21 @@ static int64_t ruler_step(int64_t least_ns)
     return step_ns;
 }
 
+/* A and B, where they are in sight. */
+static void ruler_marks(const struct parts *parts, int y)
+{
+    const struct app *app = parts->app;
+    int i;
+    for (i = 0; i < app->mark_count; i++) {
+        struct canvas_pen pen = parts_time_pen(parts, y, ROLE_MARK);
+        int64_t col = window_col(&app->window, app->mark_ns[i]);
+        if (col >= 0 && col < app->window.cols) {
+            pen.col += (int)col;
+            canvas_put(&pen, i == 0 ? 'A' : 'B');
+        }
+    }
+}
+
 void parts_ruler(struct parts *parts)
 {
     const struct app *app = parts->app;
@@ -43,6 +58,7 @@ void parts_ruler(struct parts *parts)
             (void)canvas_puts(&pen, text);
         }
     }
+    ruler_marks(parts, y);
     if (app->cursor_col >= 0 && app->cursor_col < window->cols) {
         cursor.col += app->cursor_col;
         canvas_put(&cursor, parts->glyphs->cursor);

@@ -29,6 +29,10 @@ static void timeline_label(struct parts *parts, const struct row *row, int y, bo
                      : row->collapsed ? parts->glyphs->folded
                                       : parts->glyphs->open);
     canvas_fill(&pen, ' ', room > 12 ? row->level : row->level > 0 ? 1 : 0);
+    if (row->pinned && row->level > 0 && row->device != TRACE_NONE) {
+        (void)canvas_printf(&pen, "GPU%lld ",
+                            (long long)parts->app->trace->devices[row->device].id);
+    }
     (void)canvas_text_cut(&pen, row->label, strlen(row->label));
     if (current) {
         canvas_fill_rest(&pen, ' ');

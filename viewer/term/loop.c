@@ -1,11 +1,16 @@
 /* loop: see loop.h. */
 #include "viewer/term/loop.h"
 
+#include "viewer/term/hand_out.h"
+
 /* Draws one frame. */
 static int loop_frame(struct terminal *term, struct app *app, const struct frame_style *style,
                       struct canvas *canvas, struct err *err)
 {
     app_settle(app);
+    if (app->take != TAKE_NONE) {
+        hand_out(term, app, style);
+    }
     if (frame_paint(app, style, canvas, err) != 0) {
         return -1;
     }
