@@ -619,11 +619,11 @@ void terms_free(struct terms *terms)
     free(terms);
 }
 
-struct busy *terms_busy(const struct trace *trace, const struct terms *terms, struct err *err)
+struct busy *terms_busy(struct busy *old, const struct trace *trace, const struct terms *terms,
+                        struct err *err)
 {
-    if (terms != NULL && terms->event_bits[TRACE_GPU] != NULL)
-        return busy_new_ops(trace, terms->event_bits[TRACE_GPU], err);
-    return busy_new(trace, terms != NULL ? terms->name_bits : NULL, err);
+    return busy_renew(old, trace, terms != NULL ? terms->name_bits : NULL,
+                      terms != NULL ? terms->event_bits[TRACE_GPU] : NULL, err);
 }
 
 uint32_t terms_count(const struct terms *terms, const struct trace_lane *lane, int64_t begin_ns,

@@ -84,8 +84,10 @@ static inline bool terms_has(const struct terms *terms, enum trace_table table, 
     return busy_has(terms->name_bits, terms->trace->events[table].name[i]);
 }
 
-/* Busy sums of the ops that the terms keep (NULL: all); the caller frees. NULL on failure. */
-struct busy *terms_busy(const struct trace *trace, const struct terms *terms, struct err *err);
+/* Busy sums of the ops that the terms keep (NULL: all), in the memory of an old busy (NULL: new;
+ * see busy_renew); the caller frees. NULL on failure. */
+struct busy *terms_busy(struct busy *old, const struct trace *trace, const struct terms *terms,
+                        struct err *err);
 
 /* Events of a lane that are kept and overlap [begin, end). O(events in the window). */
 uint32_t terms_count(const struct terms *terms, const struct trace_lane *lane, int64_t begin_ns,

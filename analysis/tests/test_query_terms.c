@@ -331,17 +331,25 @@ static void test_busy(void **state)
         {"dur<=10",        {20, 5}              },
         {"device:1 dur>5", {0, 1000}            },
     };
+    struct busy *again = NULL;
     const struct world *w = *state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct terms *terms =
             terms_new(w->facts, cases[i].text, strlen(cases[i].text), TERMS_KINDS_GPU, NULL, NULL);
-        struct busy *busy = terms_busy(&w->m.trace, terms, NULL);
+        struct busy *busy = terms_busy(NULL, &w->m.trace, terms, NULL);
+        again = terms_busy(again, &w->m.trace, terms, NULL);
+        assert_non_null(again);
         assert_non_null(busy);
         for (uint32_t d = 0; d < 2; d++)
             assert_int_equal(busy_device_ns(busy, d, 0, 2000), cases[i].busy_ns[d]);
+        for (uint32_t d = 0; d < 2; d++)
+            assert_int_equal(busy_device_ns(again, d, 0, 2000), cases[i].busy_ns[d]);
+        for (uint32_t g = 0; g < w->m.trace.events[TRACE_GPU].count; g++)
+            assert_int_equal(busy_keeps(again, g), terms_has(terms, TRACE_GPU, g));
         busy_free(busy);
         terms_free(terms);
     }
+    busy_free(again);
     struct terms *terms = terms_new(w->facts, "dur<=20", 7, TERMS_KINDS_GPU, NULL, NULL);
     const struct trace_lane *lane = &w->m.trace.lanes[0];
     assert_int_equal(lane->count, 3);

@@ -12,7 +12,6 @@
 
 struct busy_arrays {
     uint32_t count;
-    uint32_t cap;
     int64_t *begin_ns;
     int64_t *end_ns;
     int64_t *sum_ns;
@@ -43,47 +42,39 @@ struct merge_lane {
     uint32_t end;
 };
 
-/* Changes the room of one array; false without memory (the old array stays). */
-static bool array_resize(int64_t **array, size_t cap)
+/* Room for cap intervals. Pages that are never written cost nothing. False without memory. */
+static bool arrays_room(struct busy_arrays *arrays, size_t cap)
 {
-    int64_t *grown = realloc(*array, cap * sizeof *grown);
-    if (grown == NULL) {
-        return false;
-    }
-    *array = grown;
-    return true;
+    arrays->begin_ns = malloc((cap + 1) * sizeof *arrays->begin_ns);
+    arrays->end_ns = malloc((cap + 1) * sizeof *arrays->end_ns);
+    arrays->sum_ns = malloc((cap + 1) * sizeof *arrays->sum_ns);
+    return arrays->begin_ns != NULL && arrays->end_ns != NULL && arrays->sum_ns != NULL;
 }
 
-static bool arrays_grow(struct busy_arrays *arrays)
+/* Gives back what was not used of one array. */
+static void array_trim(int64_t **array, size_t count)
 {
-    size_t cap = arrays->cap == 0 ? 64 : (size_t)arrays->cap * 2;
-    if (cap > UINT32_MAX || !array_resize(&arrays->begin_ns, cap) ||
-        !array_resize(&arrays->end_ns, cap)) {
-        return false;
-    }
-    arrays->cap = (uint32_t)cap;
-    return true;
+    int64_t *shrunk = realloc(*array, (count + 1) * sizeof *shrunk);
+    *array = shrunk == NULL ? *array : shrunk;
 }
 
-/* The unused ends are given back; sums are made. */
-static bool arrays_finish(struct busy_arrays *arrays)
+static void arrays_sum(struct busy_arrays *arrays)
 {
-    size_t count = arrays->count;
+    int64_t sum = 0;
     uint32_t i;
-    arrays->sum_ns = malloc((count + 1) * sizeof *arrays->sum_ns);
-    if (arrays->sum_ns == NULL) {
-        return false;
+    for (i = 0; i < arrays->count; i++) {
+        arrays->sum_ns[i] = sum;
+        sum += arrays->end_ns[i] - arrays->begin_ns[i];
     }
-    arrays->sum_ns[0] = 0;
-    for (i = 0; i < count; i++) {
-        arrays->sum_ns[i + 1] = arrays->sum_ns[i] + (arrays->end_ns[i] - arrays->begin_ns[i]);
-    }
-    if (count > 0) {
-        /* A block that cannot shrink serves as it is. */
-        (void)array_resize(&arrays->begin_ns, count);
-        (void)array_resize(&arrays->end_ns, count);
-    }
-    return true;
+    arrays->sum_ns[arrays->count] = sum;
+}
+
+/* Gives back the unused ends. */
+static void arrays_trim(struct busy_arrays *arrays)
+{
+    array_trim(&arrays->begin_ns, arrays->count);
+    array_trim(&arrays->end_ns, arrays->count);
+    array_trim(&arrays->sum_ns, arrays->count);
 }
 
 static void arrays_free(struct busy_arrays *unions, uint32_t count)
@@ -114,49 +105,57 @@ static void merge_sift(struct merge_lane *heap, uint32_t count, uint32_t at)
     heap[at] = moved;
 }
 
-/* Adds an op; ops come by begin. False without memory. */
-static bool union_add(struct busy_arrays *arrays, int64_t begin_ns, int64_t end_ns)
+/* Adds an op; ops come by begin. */
+static inline void union_add(struct busy_arrays *arrays, int64_t begin_ns, int64_t end_ns)
 {
     uint32_t last = arrays->count - 1;
     if (arrays->count > 0 && begin_ns <= arrays->end_ns[last]) {
         if (end_ns > arrays->end_ns[last]) {
             arrays->end_ns[last] = end_ns;
         }
-        return true;
-    }
-    if (arrays->count == arrays->cap && !arrays_grow(arrays)) {
-        return false;
+        return;
     }
     arrays->begin_ns[arrays->count] = begin_ns;
     arrays->end_ns[arrays->count] = end_ns;
     arrays->count++;
-    return true;
 }
 
 /* Reads the first lane of the heap while its ops begin no later than those of the others. */
-static bool union_run(const struct trace_events *gpu, const struct keep *keep,
+static void union_run(const struct trace_events *gpu, const struct keep *keep,
                       struct merge_lane *lane, int64_t limit_ns, struct busy_arrays *out)
 {
     while (lane->at < lane->end && gpu->begin_ns[lane->at] <= limit_ns) {
         uint32_t i = lane->at++;
-        if (keep_has(keep, i) && !union_add(out, gpu->begin_ns[i], gpu->end_ns[i])) {
-            return false;
+        if (keep_has(keep, i)) {
+            union_add(out, gpu->begin_ns[i], gpu->end_ns[i]);
         }
     }
     if (lane->at < lane->end) {
         lane->begin_ns = gpu->begin_ns[lane->at];
     }
-    return true;
 }
 
+/* Ops of a device: no union has more intervals. */
+static size_t union_bound(const struct trace *trace, const struct trace_device *device)
+{
+    size_t count = 0;
+    uint32_t l;
+    for (l = 0; l < device->lane_count; l++) {
+        count += trace->lanes[device->first_lane + l].count;
+    }
+    return count;
+}
+
+/* Fills out, in the arrays that it has from an earlier time or in new ones. */
 static bool union_build(const struct trace *trace, const struct trace_device *device,
                         const struct keep *keep, struct busy_arrays *out)
 {
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
     struct merge_lane *heap = malloc(((size_t)device->lane_count + 1) * sizeof *heap);
     uint32_t count = device->lane_count;
-    bool ok = heap != NULL;
+    bool ok = heap != NULL && (out->sum_ns != NULL || arrays_room(out, union_bound(trace, device)));
     uint32_t i;
+    out->count = 0;
     for (i = 0; ok && i < count; i++) {
         const struct trace_lane *lane = &trace->lanes[device->first_lane + i];
         heap[i] =
@@ -168,7 +167,7 @@ static bool union_build(const struct trace *trace, const struct trace_device *de
     while (ok && count > 0) {
         int64_t limit = count > 1 ? heap[1].begin_ns : INT64_MAX;
         limit = count > 2 && heap[2].begin_ns < limit ? heap[2].begin_ns : limit;
-        ok = union_run(gpu, keep, &heap[0], limit, out);
+        union_run(gpu, keep, &heap[0], limit, out);
         if (heap[0].at == heap[0].end) {
             heap[0] = heap[--count];
         }
@@ -177,16 +176,22 @@ static bool union_build(const struct trace *trace, const struct trace_device *de
         }
     }
     free(heap);
-    return ok && arrays_finish(out);
+    if (ok) {
+        arrays_sum(out);
+    }
+    return ok;
 }
 
-/* Running sums of kept durations. Sums of damaged files may wrap; differences in a lane do not. */
-static int64_t *lane_sums(const struct trace *trace, const struct keep *keep)
+/* Running sums of kept durations, in sums (NULL: new memory). Sums of damaged files may wrap;
+ * differences in a lane do not. */
+static int64_t *lane_sums(const struct trace *trace, const struct keep *keep, int64_t *sums)
 {
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
-    int64_t *sums = malloc(((size_t)gpu->count + 1) * sizeof *sums);
     uint64_t sum = 0;
     uint32_t i;
+    if (sums == NULL) {
+        sums = malloc(((size_t)gpu->count + 1) * sizeof *sums);
+    }
     for (i = 0; sums != NULL && i < gpu->count; i++) {
         sums[i] = (int64_t)sum;
         if (keep_has(keep, i)) {
@@ -203,7 +208,7 @@ int busy_build(struct trace *trace, struct trace_own *own, struct err *err)
 {
     const struct keep all = {0};
     uint32_t d;
-    trace->gpu_busy_ns = lane_sums(trace, &all);
+    trace->gpu_busy_ns = lane_sums(trace, &all, NULL);
     own->unions = calloc((size_t)trace->device_count + 1, sizeof *own->unions);
     if (trace->gpu_busy_ns == NULL || own->unions == NULL) {
         return err_nomem(err, "busy times");
@@ -213,6 +218,7 @@ int busy_build(struct trace *trace, struct trace_own *own, struct err *err)
         if (!union_build(trace, device, &all, &own->unions[d])) {
             return err_nomem(err, "busy times");
         }
+        arrays_trim(&own->unions[d]);
         device->busy_count = own->unions[d].count;
         device->busy_begin_ns = own->unions[d].begin_ns;
         device->busy_end_ns = own->unions[d].end_ns;
@@ -227,19 +233,31 @@ void busy_free_unions(struct trace_own *own, uint32_t device_count)
     own->unions = NULL;
 }
 
+/* A copy of the bits, in the memory of own. */
+static bool busy_copy_bits(struct busy_own *own, const struct trace *trace, const struct keep *keep)
+{
+    size_t bits = keep->name != NULL ? trace->name_count : trace->events[TRACE_GPU].count;
+    size_t words = (bits + 63) / 64;
+    uint64_t *grown = realloc(own->bits, (words + 1) * sizeof *grown);
+    if (grown == NULL) {
+        return false;
+    }
+    own->bits = grown;
+    memcpy(own->bits, keep->bits, words * sizeof *own->bits);
+    return true;
+}
+
 static int busy_filtered(struct busy *busy, struct busy_own *own, const struct keep *keep)
 {
     const struct trace *trace = busy->trace;
-    size_t bits = keep->name != NULL ? trace->name_count : trace->events[TRACE_GPU].count;
-    size_t words = (bits + 63) / 64;
     uint32_t d;
-    own->bits = malloc((words + 1) * sizeof *own->bits);
-    own->unions = calloc((size_t)trace->device_count + 1, sizeof *own->unions);
-    own->sums = lane_sums(trace, keep);
-    if (own->bits == NULL || own->unions == NULL || own->sums == NULL) {
+    if (own->unions == NULL) {
+        own->unions = calloc((size_t)trace->device_count + 1, sizeof *own->unions);
+    }
+    own->sums = lane_sums(trace, keep, own->sums);
+    if (!busy_copy_bits(own, trace, keep) || own->unions == NULL || own->sums == NULL) {
         return -1;
     }
-    memcpy(own->bits, keep->bits, words * sizeof *own->bits);
     busy->name_bits = keep->name != NULL ? own->bits : NULL;
     busy->op_bits = keep->name != NULL ? NULL : own->bits;
     busy->lane_sum_ns = own->sums;
@@ -258,6 +276,8 @@ static void busy_whole(struct busy *busy)
 {
     const struct trace *trace = busy->trace;
     uint32_t d;
+    busy->name_bits = NULL;
+    busy->op_bits = NULL;
     busy->lane_sum_ns = trace->gpu_busy_ns;
     for (d = 0; d < trace->device_count; d++) {
         const struct trace_device *device = &trace->devices[d];
@@ -266,24 +286,43 @@ static void busy_whole(struct busy *busy)
     }
 }
 
-static struct busy *busy_make(const struct trace *trace, const struct keep *keep, struct err *err)
+/* One without any sums. NULL without memory. */
+static struct busy *busy_blank(const struct trace *trace)
 {
     struct busy *busy = calloc(1, sizeof *busy);
     struct busy_own *own = calloc(1, sizeof *own);
-    if (busy == NULL || own == NULL) {
+    struct busy_union *devices = calloc((size_t)trace->device_count + 1, sizeof *devices);
+    if (busy == NULL || own == NULL || devices == NULL) {
         free(busy);
         free(own);
-        return err_null(err, "not enough memory for busy times");
+        free(devices);
+        return NULL;
     }
+    own->device_count = trace->device_count;
     busy->trace = trace;
     busy->own = own;
-    own->device_count = trace->device_count;
-    busy->devices = calloc((size_t)trace->device_count + 1, sizeof *busy->devices);
-    if (busy->devices == NULL || (keep->bits != NULL && busy_filtered(busy, own, keep) != 0)) {
+    busy->devices = devices;
+    return busy;
+}
+
+struct busy *busy_renew(struct busy *old, const struct trace *trace, const uint64_t *name_bits,
+                        const uint64_t *op_bits, struct err *err)
+{
+    const struct keep keep = {op_bits != NULL ? op_bits : name_bits,
+                              op_bits != NULL ? NULL : trace->events[TRACE_GPU].name};
+    struct busy *busy = old;
+    if (busy != NULL && busy->trace != trace) {
+        busy_free(busy);
+        busy = NULL;
+    }
+    if (busy == NULL) {
+        busy = busy_blank(trace);
+    }
+    if (busy == NULL || (keep.bits != NULL && busy_filtered(busy, busy->own, &keep) != 0)) {
         busy_free(busy);
         return err_null(err, "not enough memory for busy times");
     }
-    if (keep->bits == NULL) {
+    if (keep.bits == NULL) {
         busy_whole(busy);
     }
     return busy;
@@ -291,14 +330,12 @@ static struct busy *busy_make(const struct trace *trace, const struct keep *keep
 
 struct busy *busy_new(const struct trace *trace, const uint64_t *name_bits, struct err *err)
 {
-    const struct keep keep = {name_bits, trace->events[TRACE_GPU].name};
-    return busy_make(trace, &keep, err);
+    return busy_renew(NULL, trace, name_bits, NULL, err);
 }
 
 struct busy *busy_new_ops(const struct trace *trace, const uint64_t *op_bits, struct err *err)
 {
-    const struct keep keep = {op_bits, NULL};
-    return busy_make(trace, &keep, err);
+    return busy_renew(NULL, trace, NULL, op_bits, err);
 }
 
 void busy_free(struct busy *busy)

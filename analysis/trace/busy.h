@@ -35,6 +35,13 @@ struct busy {
 struct busy *busy_new(const struct trace *trace, const uint64_t *name_bits, struct err *err);
 /* op_bits: bit i set = GPU event i is kept; NULL = all are. NULL on failure. O(GPU ops). */
 struct busy *busy_new_ops(const struct trace *trace, const uint64_t *op_bits, struct err *err);
+/*
+ * The same for either kind of bits (op_bits go before name_bits), in the memory of a busy that is
+ * not needed any more (NULL: in new memory), which is half of the cost: for a filter that is typed.
+ * old is used up, also where this fails.
+ */
+struct busy *busy_renew(struct busy *old, const struct trace *trace, const uint64_t *name_bits,
+                        const uint64_t *op_bits, struct err *err);
 void busy_free(struct busy *busy);
 
 /* Busy ns of a GPU lane in [begin, end). O(log n). */
