@@ -40,12 +40,13 @@ int app_set_filter(struct app *app, const char *pattern, struct err *err)
     if (terms == NULL) {
         return -1;
     }
-    busy = terms_busy(app->trace, terms, err);
+    busy = terms_busy(app->filter.busy, app->trace, terms, err);
+    app->filter.busy = NULL; /* its memory is the new one's */
+    find_drop_filter(app);
     if (busy == NULL) {
         terms_free(terms);
         return -1;
     }
-    find_drop_filter(app);
     app->filter.terms = terms;
     app->filter.busy = busy;
     memcpy(app->filter.pattern, pattern, len + 1);
