@@ -133,7 +133,9 @@ static const char *report_last_line(char *text, size_t len)
         begin--;
     }
     for (i = begin; i < len; i++) {
-        text[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? '?' : text[i];
+        if ((unsigned char)text[i] < ' ' || text[i] == 0x7f) {
+            text[i] = '?';
+        }
     }
     return text + begin;
 }
@@ -167,20 +169,26 @@ static int report_spawn(char *const argv[], pid_t *pid, int *out)
 }
 
 /* Runs `nsys export` from path to target. 0 or -1. */
-static int report_run(const char *path, const char *target, struct err *err)
+static int report_run(const char *path, const struct buf *target, struct err *err)
 {
-    /* posix_spawnp takes char *const[]; the texts are only read. */
-    const char *const words[] = {"nsys", "export",   "--type", "sqlite", "--force-overwrite",
-                                 "true", "--output", target,   path,     NULL};
-    char *argv[sizeof words / sizeof words[0]];
+    /* Not const: posix_spawnp takes char *const[]. */
+    static char words[][20] = {"nsys", "export",  "--type", "sqlite", "--force-overwrite",
+                               "true", "--output"};
+    struct buf from = {0};
+    char *argv[10] = {words[0], words[1], words[2],     words[3], words[4],
+                      words[5], words[6], target->data, NULL,     NULL};
     char tail[REPORT_OUTPUT_BYTES + 1];
     size_t len = 0;
-    pid_t pid;
+    pid_t pid = -1;
     int out = -1;
     int status = 0;
-    int code;
-    memcpy(argv, words, sizeof words);
-    code = report_spawn(argv, &pid, &out);
+    int code = ENOMEM;
+    buf_adds(&from, path);
+    argv[8] = from.data;
+    if (!buf_failed(&from)) {
+        code = report_spawn(argv, &pid, &out);
+    }
+    buf_free(&from);
     if (code == ENOENT) {
         return err_set(err,
                        "%s: only nsys can read it, and nsys is not on PATH: where it is, run nsys "
@@ -215,7 +223,7 @@ static int report_export_to(const char *path, const char *target, struct err *er
     if (buf_failed(&part)) {
         return err_nomem(err, path);
     }
-    status = report_run(path, buf_text(&part), err);
+    status = report_run(path, &part, err);
     if (status == 0 && (stat(buf_text(&part), &st) != 0 || st.st_size == 0)) {
         status = err_set(err, "%s: nsys export wrote nothing", path);
     }

@@ -1,0 +1,173 @@
+/* info: what is said of captures with losses, warnings, hostile texts, and of those without GPU
+ * work. */
+#include "analysis/base/buf.h"
+#include "analysis/base/utf8.h"
+#include "analysis/query/info.h"
+#include "analysis/tests/sql_file.h"
+
+static const char BASE[] =
+    "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);"
+    "CREATE TABLE ThreadNames(nameId, priority, globalTid);"
+    "CREATE TABLE META_DATA_EXPORT(name, value);"
+    "INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_PRODUCT_NAME', 'cutline'),"
+    " ('EXPORT_PRODUCT_VERSION', '0.1.0'), ('EXPORT_USER', 'somebody'), ('EXPORT_HOST', 'there');"
+    "CREATE TABLE TARGET_INFO_SYSTEM_ENV(name, nameEnum, value);"
+    "INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES ('DeviceEnvironment', 610, 'TOKEN=secret'),"
+    " ('Hostname', 619, 'there'), ('CudaDriverVersion', 611, '12080');";
+
+struct texts {
+    struct buf text;
+    struct buf json;
+    struct buf verdict;
+};
+
+static void texts_of(const struct sql_file *file, struct texts *texts)
+{
+    struct err err = {""};
+    struct trace *trace = sql_file_load(file, NULL);
+    struct store *store = store_open(file->path, &err);
+    struct info info;
+    *texts = (struct texts){{0}, {0}, {0}};
+    assert_non_null(store);
+    assert_int_equal(info_collect(trace, store, &info, &err), 0);
+    info_text(&info, false, &texts->text);
+    info_json(&info, &texts->json);
+    info_verdict_text(&info, &texts->verdict);
+    info_free(&info);
+    store_close(store);
+    trace_free(trace);
+}
+
+static void texts_free(struct texts *texts)
+{
+    buf_free(&texts->text);
+    buf_free(&texts->json);
+    buf_free(&texts->verdict);
+}
+
+static void texts_of_sql(const char *sql, struct texts *texts)
+{
+    struct sql_file file = {""};
+    sql_file_new(&file);
+    sql_file_run(&file, BASE);
+    sql_file_run(&file, sql);
+    texts_of(&file, texts);
+    sql_file_remove(&file);
+}
+
+static void expect(const struct buf *text, const char *part)
+{
+    if (strstr(buf_text(text), part) == NULL) {
+        fail_msg("\"%s\" is not in:\n%s", part, buf_text(text));
+    }
+}
+
+static void verdicts_of_the_cases(void **state)
+{
+    static const struct {
+        const char *name;
+        const char *verdict;
+    } cases[] = {
+        {"two-processes", "has GPU work"                               },
+        {"graphs",        "has GPU work"                               },
+        {"api-only",      "API calls but no kernels: work was launched"},
+        {"no-cuda",       "no CUDA activity"                           },
+        {"empty",         "no CUDA activity"                           },
+    };
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct sql_file file = {""};
+        struct texts texts;
+        sql_case_path(cases[i].name, &file);
+        texts_of(&file, &texts);
+        assert_int_equal(
+            strncmp(buf_text(&texts.verdict), cases[i].verdict, strlen(cases[i].verdict)), 0);
+        texts_free(&texts);
+    }
+}
+
+static void losses_are_told(void **state)
+{
+    struct texts texts;
+    (void)state;
+    texts_of_sql("CREATE TABLE CUTLINE_LOSS(globalPid, kind, reason, count, first, last);"
+                 "INSERT INTO CUTLINE_LOSS VALUES (1, 'kernels', 'buffer full', 1200, 0, 0),"
+                 " (2, 'kernels', 'buffer full', 34, 0, 0), (1, 'nvtx', 'too long', 1, 0, 0);"
+                 "CREATE TABLE CUTLINE_BAD_TIME(globalPid, tableName, reason);"
+                 "INSERT INTO CUTLINE_BAD_TIME VALUES (1, 'T', 'end before start');",
+                 &texts);
+    expect(&texts.text, "lost       1,234 kernels: buffer full");
+    expect(&texts.text, "lost       1 nvtx: too long");
+    expect(&texts.text, "lost       1 T: end before start");
+    expect(&texts.json, "{\"kind\": \"kernels\", \"reason\": \"buffer full\", \"count\": 1234}");
+    texts_free(&texts);
+}
+
+static void warnings_are_told_once_and_safely(void **state)
+{
+    struct texts texts;
+    size_t i;
+    (void)state;
+    texts_of_sql("CREATE TABLE DIAGNOSTIC_EVENT(severity, text);"
+                 "INSERT INTO DIAGNOSTIC_EVENT VALUES (1, 'all is well'), (2, 'mind' || char(27) ||"
+                 " '[31m' || char(10) || 'this'), (3, 'broken'), (3, 'broken'), (4, 'chatter');",
+                 &texts);
+    expect(&texts.text, "error      broken (2 times)");
+    expect(&texts.text, "warning    mind");
+    assert_null(strstr(buf_text(&texts.text), "all is well"));
+    assert_null(strstr(buf_text(&texts.text), "chatter"));
+    for (i = 0; i < texts.text.len; i++) {
+        assert_true(texts.text.data[i] == '\n' || (unsigned char)texts.text.data[i] >= ' ');
+    }
+    expect(&texts.json, "\"severity\": \"error\", \"count\": 2, \"text\": \"broken\"");
+    texts_free(&texts);
+}
+
+static void secrets_are_not_told(void **state)
+{
+    static const char *const secrets[] = {"secret", "somebody", "there"};
+    struct texts texts;
+    size_t i;
+    (void)state;
+    texts_of_sql("SELECT 1", &texts);
+    for (i = 0; i < sizeof secrets / sizeof secrets[0]; i++) {
+        assert_null(strstr(buf_text(&texts.text), secrets[i]));
+        assert_null(strstr(buf_text(&texts.json), secrets[i]));
+    }
+    expect(&texts.text, "made by    cutline 0.1.0");
+    expect(&texts.text, "CUDA 12.8");
+    expect(&texts.json, "\"driver_version\": null");
+    texts_free(&texts);
+}
+
+/* Long and hostile names, huge numbers: no line is wider than a terminal. */
+static void lines_fit_a_terminal(void **state)
+{
+    struct sql_file file = {""};
+    struct texts texts;
+    const char *line;
+    (void)state;
+    sql_case_path("names", &file);
+    texts_of(&file, &texts);
+    for (line = buf_text(&texts.text); *line != '\0'; line += strcspn(line, "\n") + 1) {
+        size_t len = strcspn(line, "\n");
+        if (strncmp(line, "file ", 5) != 0 && utf8_cols(line, len) > 80) {
+            fail_msg("%.*s", (int)len, line);
+        }
+    }
+    expect(&texts.text, "100  clear");
+    texts_free(&texts);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(verdicts_of_the_cases),
+        cmocka_unit_test(losses_are_told),
+        cmocka_unit_test(warnings_are_told_once_and_safely),
+        cmocka_unit_test(secrets_are_not_told),
+        cmocka_unit_test(lines_fit_a_terminal),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
