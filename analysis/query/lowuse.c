@@ -1,10 +1,11 @@
 /*
  * lowuse: the busy time of the window that begins at t is B(t + w) - B(t), with B the running busy
- * time. It is linear between the times at which an end of the window meets an edge of a busy
- * interval, so the begins of low windows are found exactly, by interpolation between those times.
+ * time. Between the times at which an end of the window meets an edge of a busy interval it grows
+ * or falls by 1 ns a ns or stays, so the first and the last low window are found exactly.
  */
 #include "analysis/query/lowuse.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -45,20 +46,18 @@ static void zone_add(struct sweep *sweep, int64_t begin_ns, int64_t end_ns)
         (struct lowuse_zone){.device = sweep->device, .begin_ns = begin_ns, .end_ns = end_ns};
 }
 
-/* Windows that begin in [t0, t1], over which the busy time goes linearly from f0 to f1. */
+/* Windows that begin in [t0, t1], over which the busy time goes from f0 to f1 by 1, 0 or -1 ns a
+ * ns: the first and the last that are low. */
 static void segment(struct sweep *sweep, int64_t t0, double f0, int64_t t1, double f1)
 {
     double limit = sweep->limit_ns;
     if (f0 >= limit && f1 >= limit)
         return;
-    int64_t low0 = t0;
-    int64_t low1 = t1;
-    double cross = f1 != f0 ? (limit - f0) / (f1 - f0) * (double)(t1 - t0) : 0.0;
     if (f0 >= limit)
-        low0 = t0 + (int64_t)cross;
+        t0 += (int64_t)floor(f0 - limit) + 1;
     else if (f1 >= limit)
-        low1 = t0 + (int64_t)cross;
-    zone_add(sweep, low0, low1 + sweep->window_ns);
+        t1 = t0 + (int64_t)ceil(limit - f0) - 1;
+    zone_add(sweep, t0, t1 + sweep->window_ns);
 }
 
 static double busy_at(const struct sweep *sweep, int64_t t_ns)
