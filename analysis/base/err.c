@@ -4,6 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The functions themselves (see the end of err.h). */
+#undef err_set
+#undef err_null
+#undef err_prefix
+#undef err_nomem
+
 static void CUTLINE_PRINTF(2, 0) err_write(struct err *err, const char *fmt, va_list args)
 {
     if (err == NULL) {

@@ -38,4 +38,12 @@ int err_prefix(struct err *err, const char *fmt, ...) CUTLINE_PRINTF(2, 3);
 /* "not enough memory for WHAT". Returns -1. */
 int err_nomem(struct err *err, const char *what);
 
+/* The static analyser sees one file at a time: it is told what these return. */
+#ifdef __clang_analyzer__
+#define err_set(...)    ((void)err_set(__VA_ARGS__), -1)
+#define err_null(...)   ((void)err_null(__VA_ARGS__), (void *)0)
+#define err_prefix(...) ((void)err_prefix(__VA_ARGS__), -1)
+#define err_nomem(...)  ((void)err_nomem(__VA_ARGS__), -1)
+#endif
+
 #endif
