@@ -141,6 +141,7 @@ static int select_process(const struct trace *trace, int64_t pid, struct report_
     for (i = 0; i < trace->process_count; i++) {
         if (trace->processes[i].pid == pid) {
             out->process = i;
+            buf_free(&list);
             return 0;
         }
         buf_addf(&list, "%s%" PRId64, i == 0 ? "" : ", ", trace->processes[i].pid);
@@ -159,6 +160,7 @@ static int select_device(const struct trace *trace, int64_t device, struct repor
     for (i = 0; i < trace->device_count; i++) {
         if (trace->devices[i].id == device) {
             out->device = device;
+            buf_free(&list);
             return 0;
         }
         buf_addf(&list, "%s%" PRId64, i == 0 ? "" : ", ", trace->devices[i].id);
