@@ -173,6 +173,7 @@ typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffe
     X(get_device_id, cuptiGetDeviceId, (void *context, uint32_t *id))
 
 struct cupti_functions {
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): the parameters bring their own */
 #define CUPTI_FUNCTION_MEMBER(member, symbol, parameters) int(*member) parameters;
     CUPTI_FUNCTIONS(CUPTI_FUNCTION_MEMBER)
 #undef CUPTI_FUNCTION_MEMBER

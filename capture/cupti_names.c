@@ -128,18 +128,22 @@ static const char *keep_text(struct cupti_names *names, const char *text, uint32
     return kept;
 }
 
+/* Where the kernel does not let us ask (seccomp): the text is read as every other recorder reads
+ * it. */
+static int64_t read_directly(struct cupti_names *names, uint64_t address)
+{
+    const char *text = (const char *)(uintptr_t)address; /* NOLINT: it is an address */
+    size_t bytes = strnlen(text, NAME_BYTES);
+    memcpy(names->room, text, bytes);
+    return (int64_t)bytes;
+}
+
 /* Copies the text at ADDRESS into the room, page by page. Returns its length, or -1 where it cannot
  * be read. */
 static int64_t read_text(struct cupti_names *names, uint64_t address)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     uint32_t have = 0;
-    if (names->direct) {
-        const char *text = (const char *)(uintptr_t)address; /* NOLINT: it is an address */
-        have = (uint32_t)strnlen(text, NAME_BYTES);
-        memcpy(names->room, text, have);
-        return have;
-    }
     while (have < NAME_BYTES) {
         uint64_t from = address + have;
         size_t want = (size_t)(page - from % page);
@@ -150,7 +154,7 @@ static int64_t read_text(struct cupti_names *names, uint64_t address)
         if (got <= 0) {
             if (got < 0 && (errno == EPERM || errno == ENOSYS) && have == 0) {
                 names->direct = true;
-                return read_text(names, address);
+                return read_directly(names, address);
             }
             return -1;
         }
@@ -206,7 +210,7 @@ uint64_t cupti_name(struct cupti_state *cupti, uint64_t address, uint64_t serial
     if (entry->key != 0 && entry->serial == serial) {
         return SPOOL_NAME_TAG | entry->id;
     }
-    int64_t bytes = read_text(names, address);
+    int64_t bytes = names->direct ? read_directly(names, address) : read_text(names, address);
     if (bytes < 0) {
         return SPOOL_NAME_TAG;
     }

@@ -17,10 +17,12 @@
 /* The names are given by the interfaces; they must be visible in the library or the driver skips it
  * without a word. */
 #define EXPORTED __attribute__((visibility("default")))
+/* NOLINTBEGIN(readability-identifier-naming) */
 EXPORTED int InitializeInjection(void);
 EXPORTED int InitializeInjectionNvtx(nvtx_get_table_fn get_table);
 EXPORTED int InitializeInjectionNvtx2(nvtx_get_table_fn get_table);
 EXPORTED int InitializeInjectionNvtxExtension(struct nvtx_extension *extension);
+/* NOLINTEND(readability-identifier-naming) */
 
 struct inject inject = {.lock = PTHREAD_MUTEX_INITIALIZER};
 

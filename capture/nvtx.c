@@ -264,7 +264,7 @@ static inline void emit_text(uint8_t type, const char *text)
     if (LIKELY(at != NULL)) {
         at = put_u32(at, (uint32_t)length);
         if (length > 0) {
-            memcpy(at, text, length);
+            memcpy(at, text, length); /* NOLINT: no terminator is wanted */
         }
         commit();
     }
@@ -445,7 +445,7 @@ void nvtx_emit(const struct nvtx_event *event)
         at = put_u32(at, 0);
         at = put_u64(at, attributes->payload.bits);
     }
-    if ((flags & SPOOL_NVTX_BLOB) != 0) {
+    if (blob.data != NULL) {
         at = put_blob(at, &blob);
     }
     put_message(at, &message);

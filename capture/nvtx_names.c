@@ -148,10 +148,10 @@ static const struct nvtx_note *add_note(const struct spool_meta *head, const str
     return note;
 }
 
-const struct nvtx_note *nvtx_note_add(const struct spool_meta *head, const char *ascii)
+const struct nvtx_note *nvtx_note_add(const struct spool_meta *head, const char *text)
 {
-    struct text text = {ascii, NULL};
-    return add_note(head, &text);
+    struct text given = {text, NULL};
+    return add_note(head, &given);
 }
 
 const struct nvtx_note *nvtx_domain_of(const void *handle)

@@ -383,11 +383,12 @@ static bool ranges_used_up(const struct session_control *control, uint32_t done)
 static uint64_t state_make(const struct session_control *control, uint32_t gate, uint32_t open,
                            uint32_t done)
 {
-    bool collect = gate == SESSION_GATE_GO;
+    bool collect = gate == (uint32_t)SESSION_GATE_GO;
     if (control->range != SESSION_RANGE_NONE) {
         bool kept_open = control->range_end == SESSION_RANGE_END_NONE && done > 0;
         collect = collect && (open > 0 || kept_open) && !ranges_used_up(control, done);
     }
+    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): the swap set it */
     return (collect ? SESSION_STATE_COLLECT : 0) | (uint64_t)gate << SESSION_STATE_GATE_SHIFT |
            (uint64_t)open << SESSION_STATE_OPEN_SHIFT | (uint64_t)done << SESSION_STATE_DONE_SHIFT;
 }

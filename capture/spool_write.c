@@ -93,7 +93,11 @@ static void file_name_host(char *out, size_t size, const char *host)
         char c = host[n];
         bool plain =
             (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
-        out[n] = plain ? c : '_';
+        if (plain) {
+            out[n] = c;
+        } else {
+            out[n] = '_';
+        }
     }
     out[n] = '\0';
 }

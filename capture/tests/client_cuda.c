@@ -158,10 +158,10 @@ static void dying_names(void)
 {
     char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     char reused[64] = "first text";
-    (void)strcpy(page, "gone");
+    memcpy(page, "gone", sizeof("gone"));
     put_kernel_named(0, reused);
     let_it_flush();
-    (void)strcpy(reused, "second text");
+    memcpy(reused, "second text", sizeof("second text"));
     put_kernel_named(1, reused);
     let_it_flush();
     put_kernel_named(2, page);

@@ -402,6 +402,6 @@ int main(int argc, char **argv)
     if (strcmp(mode, "end") == 0) {
         (void)atexit(at_exit_mark);
     }
-    run_mode(mode, value, atoi(value));
+    run_mode(mode, value, (int)strtol(value, NULL, 10));
     return 0;
 }

@@ -36,8 +36,7 @@ static const struct record_rule {
 
 static const char *const record_names[RECORD_NAMES] = {
     "_Z6kernelIfLi3EEvPT_", "a", "", "ampere_sgemm_128x64_nn",
-    "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEESt5arrayIPcLm1EEEEviT0_"
-    "T1_"};
+    "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEEEEviT0_T1_"};
 
 static inline void record_set(uint8_t *record, uint32_t offset, uint64_t value)
 {
@@ -49,7 +48,7 @@ static inline void record_make(uint8_t *record, uint32_t bytes, const struct rec
                                uint64_t number, uint64_t base_ns, const char *name)
 {
     for (uint32_t i = 0; i < bytes; i++) {
-        record[i] = (uint8_t)((number * 31 + i * 7 + rule->kind) % 251);
+        record[i] = (uint8_t)((number * 31 + (uint64_t)i * 7 + rule->kind) % 251);
     }
     memcpy(record, &rule->kind, sizeof(rule->kind));
     if (rule->begin != 0) {

@@ -64,7 +64,8 @@ static int dump(const char *dir)
         printf("spool pid=%u sealed=%u comm=%s undelivered=%llu bad=%llu\n", loot.headers[i].pid,
                loot.headers[i].sealed, loot.headers[i].comm,
                (unsigned long long)loot.damage[i].undelivered,
-               (unsigned long long)(loot.damage[i].records_bad + loot.damage[i].segments_bad));
+               (unsigned long long)loot.damage[i].records_bad +
+                   (unsigned long long)loot.damage[i].segments_bad);
     }
     for (size_t i = 0; i < loot.meta_count; i++) {
         dump_meta(&loot.metas[i]);

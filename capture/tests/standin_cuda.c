@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* NOLINTBEGIN(readability-identifier-naming): names of the driver */
 int cuInit(unsigned flags);
 int cuDriverGetVersion(int *version);
 int cuCtxGetCurrent(void **context);
+/* NOLINTEND(readability-identifier-naming) */
 
 static int context_object;
 
@@ -32,7 +34,7 @@ int cuInit(unsigned flags)
 int cuDriverGetVersion(int *version)
 {
     const char *text = getenv("STANDIN_DRIVER");
-    *version = text == NULL ? 13000 : atoi(text);
+    *version = text == NULL ? 13000 : (int)strtol(text, NULL, 10);
     return 0;
 }
 

@@ -81,7 +81,7 @@ static int setting(const char *key, int fallback)
     for (const char *at = all; at != NULL; at = strchr(at, ',')) {
         at += *at == ',' ? 1 : 0;
         if (strncmp(at, key, length) == 0 && at[length] == '=') {
-            return atoi(at + length + 1);
+            return (int)strtol(at + length + 1, NULL, 10);
         }
     }
     return fallback;
@@ -173,6 +173,7 @@ int cuptiActivityGetAttribute(int attribute, size_t *size, void *value)
     return 0;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): as CUPTI has it */
 int cuptiActivitySetAttribute(int attribute, size_t *size, void *value)
 {
     (void)value;

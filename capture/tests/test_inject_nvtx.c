@@ -19,6 +19,11 @@
         __VA_ARGS__, NULL                                                                          \
     }
 
+static void set_text(char *to, const char *text)
+{
+    (void)snprintf(to, SESSION_TEXT_BYTES, "%s", text);
+}
+
 /* The META record of that kind and text; one that fails every comparison if there is none. */
 static const struct loot_meta *find_meta(const struct loot *loot, uint16_t kind, const char *text)
 {
@@ -43,8 +48,7 @@ static void test_every_call(void **state)
         "mark [] full colour=1:ff336699 category=7 payload=1:1234567890",
         "push [] outer",
         "push [] inner w",
-        "push [] gr\xc3\xb6\xc3\x9f"
-        "e \xe4\xb8\x96 \xf0\x9f\x98\x80",
+        "push [] gr\303\266\303\237e \344\270\226 \360\237\230\200",
         "push [] ",
         "pop [] ",
         "pop [] ",
@@ -146,6 +150,18 @@ static void test_times(void **state)
     trial_end(&trial);
 }
 
+/* Reads "thread N range M". */
+static bool parse_two(const char *text, int *number, int *range)
+{
+    char *end = NULL;
+    if (strncmp(text, "thread ", 7) != 0) {
+        return false;
+    }
+    *number = (int)strtol(text + 7, &end, 10);
+    *range = (int)strtol(end + strlen(" range "), &end, 10);
+    return *end == '\0';
+}
+
 static void test_threads(void **state)
 {
     struct trial trial;
@@ -165,7 +181,7 @@ static void test_threads(void **state)
         const struct loot_nvtx *event = &loot.nvtx[i];
         int number = -1;
         int range = -1;
-        if (sscanf(event->text, "thread %d range %d", &number, &range) == 2) {
+        if (parse_two(event->text, &number, &range)) {
             tids[number] = event->item.u.nvtx.tid;
             assert_int_equal(range, next[number]++);
             assert_int_equal(depth[number]++, 0);
@@ -301,10 +317,11 @@ static void test_killed(void **state)
         (void)snprintf(path, sizeof(path), "%s/counter", trial.dir);
         int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
         assert_int_equal(ftruncate(fd, 4096), 0);
-        _Atomic uint64_t *counter = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+        void *map = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+        const _Atomic uint64_t *counter = map;
         (void)close(fd);
         pid_t pid = trial_start(&trial, "client_nvtx", ARGS("count", path));
-        uint64_t goal = 1 + (uint64_t)(rand() % 20000);
+        uint64_t goal = 1 + ((uint64_t)round * 7919 + (uint64_t)getpid() * 31) % 20000;
         while (atomic_load(counter) < goal && waitpid(pid, NULL, WNOHANG) == 0) {
             (void)usleep(50);
         }
@@ -325,7 +342,7 @@ static void test_killed(void **state)
         assert_true(pushes >= published && pushes <= published + 1);
         assert_int_equal(loot.damage[0].records_bad, 0);
         loot_free(&loot);
-        (void)munmap((void *)(uintptr_t)counter, 4096);
+        (void)munmap(map, 4096);
         trial_end(&trial);
     }
 }
@@ -412,8 +429,8 @@ static void test_domain_lists(void **state)
         trial_begin(&trial, NULL);
         trial.config.domains_mode = exclude ? SESSION_DOMAINS_EXCLUDE : SESSION_DOMAINS_INCLUDE;
         trial.config.domains_count = 2;
-        (void)strcpy(trial.config.domains[0], "app.domain");
-        (void)strcpy(trial.config.domains[1], "default");
+        set_text(trial.config.domains[0], "app.domain");
+        set_text(trial.config.domains[1], "default");
         trial_ready(&trial);
         assert_int_equal(trial_run(&trial, "client_nvtx", ARGS("all")), 0);
         loot_read(&loot, trial.dir);
@@ -436,8 +453,8 @@ static void run_phases(struct trial *trial, struct loot *loot, const char *messa
     trial->config.range = SESSION_RANGE_NVTX;
     trial->config.range_end = end;
     trial->config.range_repeat = 2;
-    (void)strcpy(trial->config.range_message, message);
-    (void)strcpy(trial->config.range_domain, domain);
+    set_text(trial->config.range_message, message);
+    set_text(trial->config.range_domain, domain);
     trial_ready(trial);
     assert_int_equal(trial_run(trial, "client_nvtx", ARGS("phases")), 0);
     loot_read(loot, trial->dir);
