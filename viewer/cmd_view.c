@@ -14,6 +14,7 @@
 #include "viewer/opts.h"
 #include "viewer/output.h"
 #include "viewer/paint/frame.h"
+#include "viewer/paint/screen.h"
 #include "viewer/paint/taken.h"
 #include "viewer/term/loop.h"
 
@@ -78,14 +79,17 @@ static const struct opts_option VIEW_OPTIONS[] = {
 
 static const struct opts_spec VIEW_SPEC = {
     .about = "Shows a capture as a timeline: GPU rows for each stream, API calls and NVTX ranges "
-             "for each thread. Press ? for the keys.",
+             "for each thread. Press ? for the keys.\n\n"
+             "With two captures, BASE and NEW, both are shown on one axis, aligned at their first "
+             "kernel.",
     .options = VIEW_OPTIONS,
     .operands_min = 0,
-    .operands_max = 1,
+    .operands_max = 2,
     .complete = OPTS_COMPLETE_CAPTURE,
     .examples = "cutline train.sqlite                       open the timeline\n"
                 "cutline view --at 12.5s --span 50ms FILE   open it at a place\n"
-                "cutline view --dump --size 200x50 FILE     print one frame\n",
+                "cutline view --dump --size 200x50 FILE     print one frame\n"
+                "cutline view before.sqlite after.sqlite    compare two captures\n",
 };
 
 static int view_size(const char *text, int *cols, int *rows, struct err *err)
@@ -123,58 +127,65 @@ static int view_read(const char *path, struct buf *out, struct err *err)
     return 0;
 }
 
-/* Applies the options that change the view. */
-static int view_begin(struct app *app, const struct view_args *args, struct err *err)
+/* The captures of the command line, and what shows them. */
+struct view {
+    struct trace *traces[2];
+    struct app *apps[2];
+    struct session session;
+    bool open; /* the session is */
+};
+
+/* The piece of time that the options ask for. */
+static int view_window(struct app *app, const struct view_args *args, struct err *err)
 {
-    struct buf script = {0};
-    int rc = 0;
-    if (args->filter != NULL && app_set_filter(app, args->filter, err) != 0) {
-        return err_prefix(err, "--filter");
+    int64_t begin_ns = app->window.begin_ns;
+    int64_t span_ns = window_end(&app->window) - begin_ns;
+    if (args->at != NULL && timefmt_parse(args->at, INT64_C(1000000000), &begin_ns, err) != 0) {
+        return err_prefix(err, "--at");
     }
+    span_ns = args->span_ns > 0 ? args->span_ns : span_ns;
     if (args->at != NULL || args->span_ns > 0) {
-        int64_t begin_ns = app->window.begin_ns;
-        int64_t span_ns = window_end(&app->window) - begin_ns;
-        if (args->at != NULL && timefmt_parse(args->at, INT64_C(1000000000), &begin_ns, err) != 0) {
-            return err_prefix(err, "--at");
-        }
-        span_ns = args->span_ns > 0 ? args->span_ns : span_ns;
         app_look(app, window_fit(begin_ns, begin_ns + span_ns, app->layout.time_cols));
     }
-    if (args->script != NULL) {
-        rc = view_read(args->script, &script, err);
-        if (rc == 0) {
-            app_settle(app);
-            rc = app_play(app, buf_text(&script), script.len, err);
-        }
-        if (rc != 0) {
-            (void)err_prefix(err, "--script");
-        }
-        buf_free(&script);
-    }
-    return rc;
+    return 0;
 }
 
-static int view_dump(struct app *app, const struct view_args *args, struct frame_style style,
-                     struct err *err)
+static int view_script(struct session *session, const char *path, struct err *err)
+{
+    struct buf script = {0};
+    int rc = view_read(path, &script, err);
+    if (rc == 0) {
+        session_settle(session);
+        rc = session_play(session, buf_text(&script), script.len, err);
+    }
+    buf_free(&script);
+    return rc == 0 ? 0 : err_prefix(err, "--script");
+}
+
+static int view_dump(struct session *session, const struct view_args *args,
+                     struct frame_style style, struct err *err)
 {
     struct canvas canvas = {0};
     struct buf text = {0};
+    struct theme theme = {(enum theme_kind)args->theme, THEME_256};
     bool roles = strcmp(args->dump, "roles") == 0;
     bool taken = strcmp(args->dump, "taken") == 0;
-    struct theme theme = {(enum theme_kind)args->theme, THEME_256};
     int rc;
     if (!roles && !taken && strcmp(args->dump, "text") != 0) {
         return err_set(err, "--dump=%.40s: text, roles or taken", args->dump);
     }
     /* Text has no colours: bars need their brackets. Roles are those of the colours asked for. */
     style.plain = style.plain || (!roles && args->color == VIEW_COLOR_AUTO);
-    app_settle(app);
-    rc = taken ? taken_make(app, &style, &theme, &text, err)
-               : frame_paint(app, &style, &canvas, err);
-    if (rc == 0 && taken) {
-        rc = output_all(&text, err);
-    } else if (rc == 0) {
-        canvas_dump(&canvas, roles ? CANVAS_DUMP_ROLES : CANVAS_DUMP_TEXT, &text);
+    session_settle(session);
+    if (taken) {
+        rc = taken_make(session_app(session), &style, &theme, &text, err);
+    } else {
+        rc = screen_paint(session, &style, &canvas, err);
+        if (rc == 0) {
+            canvas_dump(&canvas, roles ? CANVAS_DUMP_ROLES : CANVAS_DUMP_TEXT, &text);
+        }
+    }
+    if (rc == 0) {
         rc = buf_failed(&text) ? err_nomem(err, "the frame") : output_all(&text, err);
     }
     buf_free(&text);
@@ -183,11 +194,12 @@ static int view_dump(struct app *app, const struct view_args *args, struct frame
 }
 
 /* The terminal: opened last, when all that can fail before it has not. */
-static int view_terminal(struct app *app, const struct view_args *args, struct frame_style style,
-                         int *signal_number, struct err *err)
+static int view_terminal(struct session *session, const struct view_args *args,
+                         struct frame_style style, int *signal_number, struct err *err)
 {
-    struct term_options options = {
-        .colors = -1, .theme = (enum theme_kind)args->theme, .mouse = !args->no_mouse};
+    struct term_options options = {.colors = -1,
+                                   .theme = (enum theme_kind)args->theme,
+                                   .mouse = !args->no_mouse};
     const char *no_color = getenv("NO_COLOR");
     struct terminal *term;
     int rc;
@@ -202,7 +214,7 @@ static int view_terminal(struct app *app, const struct view_args *args, struct f
         return -1;
     }
     style.plain = term_theme(term)->colors == THEME_MONO;
-    rc = loop_run(term, app, &style, err);
+    rc = loop_run(term, session, &style, err);
     term_close(term);
     *signal_number = rc > 0 ? rc : 0;
     return rc < 0 ? -1 : 0;
@@ -214,36 +226,66 @@ static const char *view_title(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-static int view_open(const char *path, const struct view_args *args, int *signal_number,
+static int view_load(struct view *view, const struct opts_rest *rest, const struct view_args *args,
                      struct err *err)
 {
-    struct frame_style style = {.ascii = args->ascii || output_ascii(),
-                                .plain = args->color == VIEW_COLOR_NEVER};
-    struct trace *trace = NULL;
-    struct app *app = NULL;
     int cols = 80;
     int rows = 24;
-    int rc = -1;
+    int i;
     if (args->size != NULL && view_size(args->size, &cols, &rows, err) != 0) {
         return -1;
     }
-    trace = trace_load(path, NULL, err);
-    if (trace == NULL) {
+    for (i = 0; i < rest->argc; i++) {
+        view->traces[i] = trace_load(rest->argv[i], NULL, err);
+        if (view->traces[i] == NULL) {
+            return -1;
+        }
+        view->apps[i] = app_open(view->traces[i], view_title(rest->argv[i]), err);
+        if (view->apps[i] == NULL) {
+            return -1;
+        }
+        app_resize(view->apps[i], cols, rows);
+        app_run(view->apps[i], ACTION_fit_gpu, 0);
+        view->apps[i]->back_count = 0;
+    }
+    if (session_open(&view->session, view->apps[0], view->apps[1], err) != 0) {
         return -1;
     }
-    app = app_open(trace, view_title(path), err);
-    if (app != NULL) {
-        app_resize(app, cols, rows);
-        app_run(app, ACTION_fit_gpu, 0);
-        app->back_count = 0;
-        rc = view_begin(app, args, err);
+    view->open = true;
+    session_resize(&view->session, cols, rows);
+    if (args->filter != NULL && app_set_filter(view->apps[0], args->filter, err) != 0) {
+        return err_prefix(err, "--filter");
     }
+    if (view_window(view->apps[0], args, err) != 0) {
+        return -1;
+    }
+    return args->script != NULL ? view_script(&view->session, args->script, err) : 0;
+}
+
+static void view_close(struct view *view)
+{
+    int i;
+    if (view->open) {
+        session_close(&view->session);
+    }
+    for (i = 0; i < 2; i++) {
+        app_close(view->apps[i]);
+        trace_free(view->traces[i]);
+    }
+}
+
+static int view_open(const struct opts_rest *rest, const struct view_args *args,
+                     int *signal_number, struct err *err)
+{
+    struct frame_style style = {.ascii = args->ascii || output_ascii(),
+                                .plain = args->color == VIEW_COLOR_NEVER};
+    struct view view = {0};
+    int rc = view_load(&view, rest, args, err);
     if (rc == 0) {
-        rc = args->dump != NULL ? view_dump(app, args, style, err)
-                                : view_terminal(app, args, style, signal_number, err);
+        rc = args->dump != NULL ? view_dump(&view.session, args, style, err)
+                                : view_terminal(&view.session, args, style, signal_number, err);
     }
-    app_close(app);
-    trace_free(trace);
+    view_close(&view);
     return rc;
 }
 
@@ -280,12 +322,12 @@ static int view_run(int argc, char **argv)
         }
         return COMMAND_DONE;
     }
-    if (rest.argc != 1) {
+    if (rest.argc < 1) {
         (void)err_set(&err, "name a capture: cutline view FILE");
         output_error("view", &err);
         return COMMAND_USAGE;
     }
-    if (view_open(rest.argv[0], &args, &signal_number, &err) != 0) {
+    if (view_open(&rest, &args, &signal_number, &err) != 0) {
         output_error("view", &err);
         return COMMAND_FAILED;
     }
@@ -293,7 +335,7 @@ static int view_run(int argc, char **argv)
 }
 
 const struct command COMMAND_VIEW = {.name = "view",
-                                     .args = "FILE",
+                                     .args = "FILE [NEW]",
                                      .summary = "show a capture as a timeline in the terminal",
                                      .options = &VIEW_SPEC,
                                      .run = view_run};

@@ -106,6 +106,7 @@ enum action_group {
     X(list_findings, "findings", "D", VIEW, LISTS, "diagnosis: what could be won, most first") \
     X(list_instances, "instances", "I", VIEW, LISTS, "all of the selected name, with a histogram") \
     X(list_bookmarks, "bookmarks", "'", VIEW, LISTS, "bookmarks") \
+    X(list_delta, "delta", "d", VIEW, LISTS, "with two captures: what differs in view, by name") \
     X(bookmark, "bookmark", "B", VIEW, LISTS, "keep this view as a bookmark")
 
 #define ACTIONS_OTHER(X) \
@@ -114,6 +115,8 @@ enum action_group {
     X(copy_ncu, "copy-ncu", "c", VIEW, OTHER, "copy an ncu command that profiles the selected kernel") \
     X(save_svg, "save-svg", "S", VIEW, OTHER, "save the screen as an SVG picture") \
     X(help, "help", "? F1", VIEW, OTHER, "this help") \
+    X(other, "other", "C-w", VIEW, OTHER, "with two captures: the focus to the other one") \
+    X(align, "align", "&", VIEW, OTHER, "with two captures: align them at a range; empty: first kernel") \
     X(names, "names", "V", VIEW, OTHER, "names: short with what tells them apart, full, mangled") \
     X(palette, "palette", ":", VIEW, OTHER, "run an action by its name") \
     X(redraw, "redraw", "C-l", VIEW, OTHER, "draw the whole screen again") \

@@ -107,7 +107,7 @@ static int app_label_cols(int cols)
 /* Rows of the detail pane, with the rule above it. */
 static int app_detail_rows(const struct app *app, int rows)
 {
-    if (app->list.kind != PANEL_NONE || app->help_open) {
+    if (app->list.kind != PANEL_NONE || app->help_open || app->bare) {
         return 0;
     }
     if (app->detail_open && rows >= APP_ROWS_SMALL) {
@@ -121,16 +121,16 @@ void app_lay_out(struct app *app)
     struct app_layout *at = &app->layout;
     int list = 0;
     int detail = app_detail_rows(app, at->rows);
-    int left = at->rows - 2;
+    int left = at->rows - (app->bare ? 1 : 2);
     at->label_cols = app_label_cols(at->cols);
     at->time_cols = at->cols - at->label_cols;
     at->ruler_row = at->rows >= APP_ROWS_RULER ? 1 : -1;
     at->body_row = at->ruler_row >= 0 ? 2 : 1;
-    at->status_row = at->rows - 1;
+    at->status_row = app->bare ? -1 : at->rows - 1;
     left -= at->ruler_row >= 0 ? 1 : 0;
-    if (app->help_open) {
+    if (app->help_open && !app->bare) {
         list = left;
-    } else if (app->list.kind != PANEL_NONE) {
+    } else if (!app->bare && app->list.kind != PANEL_NONE) {
         list = at->rows >= APP_ROWS_ROOMY ? left / 2 + 1 : left - 1;
     }
     list = list < 0 ? 0 : list;
@@ -239,35 +239,6 @@ void app_run(struct app *app, enum action_id action, int count)
     app->moving = moves;
     ACTION_TABLE[action].verb(app, count);
     app_lay_out(app);
-}
-
-int app_play(struct app *app, const char *script, size_t len, struct err *err)
-{
-    const char *at = script;
-    const char *end = script + len;
-    int line = 1;
-    bool begin = true;
-    while (at < end) {
-        struct key key;
-        if (begin && *at == '#') {
-            at = memchr(at, '\n', (size_t)(end - at));
-            at = at == NULL ? end : at;
-            continue;
-        }
-        begin = *at == '\n';
-        line += begin ? 1 : 0;
-        if ((*at == ' ' && app->prompt.kind == PROMPT_NONE) || *at == '\n' || *at == '\r' ||
-            *at == '\t') {
-            at++;
-            continue;
-        }
-        if (keys_parse(&at, end, &key, err) != 0) {
-            return err_prefix(err, "line %d", line);
-        }
-        app_key(app, &key);
-        app_settle(app);
-    }
-    return 0;
 }
 
 bool app_has_event(const struct app *app)

@@ -3,6 +3,8 @@
  *
  *     app_open -> app_resize -> (app_key... -> app_settle -> frame_paint)... -> app_close
  *
+ * A session (session.h) stands around one app or two.
+ *
  * Verbs (actions.h) change the state; app_settle brings everything derived up to date (sums of the
  * rows in sight, the open list, the texts of the detail pane, the figures of the header), so that
  * painting only reads.
@@ -14,6 +16,7 @@
 #include <stdint.h>
 
 #include "analysis/base/err.h"
+#include "analysis/query/align.h"
 #include "analysis/query/facts.h"
 #include "analysis/query/filter.h"
 #include "analysis/query/measure.h"
@@ -76,6 +79,23 @@ struct app_bookmark {
     int64_t begin_ns;
     int64_t end_ns;
     char text[96];
+};
+
+/* What a verb asks of the session around the app. */
+enum app_ask {
+    ASK_NONE,
+    ASK_OTHER, /* the focus to the other capture */
+    ASK_ALIGN, /* at the range app.asked, "" = the first kernel */
+};
+
+struct app;
+
+/* The capture that this one is compared with. */
+struct app_pair {
+    const struct app *other; /* NULL = none */
+    const struct align_names *names;
+    int64_t shift_ns; /* time in the other - time here */
+    bool is_new;      /* this one is NEW, the other BASE */
 };
 
 /* What a person takes away. */
@@ -148,12 +168,17 @@ struct app {
     char message[APP_MESSAGE_BYTES]; /* shown on the status line until the next key */
     bool message_is_error;
     bool quit;
+    bool reload; /* the person asks for the file to be read again */
     bool redraw; /* the whole screen must be sent again */
     struct app_figures figures;
     struct relate_syncs syncs; /* read when first needed */
     bool syncs_loaded;
     struct overlap *overlap; /* owned: under the filter of overlap_stamp */
     uint64_t overlap_stamp;
+    struct app_pair pair;
+    bool bare; /* not in focus: no status line, no panes */
+    enum app_ask ask;
+    char asked[PROMPT_BYTES];
     enum app_take take; /* what the terminal is asked to hand out; TAKE_NONE = nothing */
     struct buf taken;   /* its text, where it does not need the screen */
     int mark_count;     /* of A and B: 0, 1, 2 */
@@ -176,10 +201,6 @@ void app_resize(struct app *app, int cols, int rows);
 /* Applies one key or mouse event. */
 void app_key(struct app *app, const struct key *key);
 void app_settle(struct app *app);
-/* Plays keys in the notation of keys.h; blanks outside of a prompt and line ends are skipped, `#`
- * at the begin of a line makes it a comment. 0, or -1 at the first unknown key (err says where). */
-int app_play(struct app *app, const char *script, size_t len, struct err *err);
-
 /* The event that is selected, or NULL-like: table == TRACE_TABLE_COUNT. */
 bool app_has_event(const struct app *app);
 bool app_has_gap(const struct app *app);

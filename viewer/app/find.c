@@ -205,6 +205,8 @@ void verb_search_previous(struct app *app, int count)
 void verb_filter(struct app *app, int count)
 {
     (void)count;
+    /* Made now rather than at the first letter, which should show at once. */
+    (void)app_facts(app);
     prompt_open(&app->prompt, PROMPT_FILTER, app->filter.pattern);
 }
 
@@ -270,6 +272,10 @@ static int find_accept(struct app *app, enum prompt_kind kind, const char *text,
         return app_set_filter(app, text, err);
     case PROMPT_GOTO:
         return text[0] == '\0' ? 0 : app_goto(app, text, err);
+    case PROMPT_ALIGN:
+        app->ask = ASK_ALIGN;
+        (void)snprintf(app->asked, sizeof app->asked, "%s", text);
+        return 0;
     case PROMPT_COMMAND:
         return app_command(app, text, err);
     default:

@@ -122,6 +122,28 @@ void verb_list_bookmarks(struct app *app, int count)
     panel_open(app, PANEL_BOOKMARKS);
 }
 
+void verb_list_delta(struct app *app, int count)
+{
+    (void)count;
+    if (app->pair.other == NULL) {
+        app_fail(app, "only one capture is open: cutline view BASE NEW opens two");
+        return;
+    }
+    panel_open(app, PANEL_DELTA);
+}
+
+void verb_other(struct app *app, int count)
+{
+    (void)count;
+    app->ask = ASK_OTHER;
+}
+
+void verb_align(struct app *app, int count)
+{
+    (void)count;
+    prompt_open(&app->prompt, PROMPT_ALIGN, "");
+}
+
 /* Of the marked line of a list of names, else of the selected event. */
 void verb_list_instances(struct app *app, int count)
 {
@@ -149,8 +171,15 @@ void verb_list_instances(struct app *app, int count)
 static void lists_turn(struct app *app, int step)
 {
     int kind = (int)app->list.kind + step;
-    int last = app->instances_name < app->trace->name_count ? PANEL_INSTANCES : PANEL_BOOKMARKS;
-    kind = kind < 1 ? last : kind > last ? 1 : kind;
+    int i;
+    for (i = 0; i < PANEL_KIND_COUNT; i++) {
+        kind = kind < 1 ? PANEL_KIND_COUNT - 1 : kind >= PANEL_KIND_COUNT ? 1 : kind;
+        if ((kind != PANEL_DELTA || app->pair.other != NULL) &&
+            (kind != PANEL_INSTANCES || app->instances_name < app->trace->name_count)) {
+            break;
+        }
+        kind += step;
+    }
     panel_open(app, (enum panel_kind)kind);
 }
 

@@ -27,7 +27,8 @@ struct app;
     X(ZONES, "zones", "Launch-bound zones")                                                        \
     X(FINDINGS, "findings", "Findings")                                                            \
     X(BOOKMARKS, "bookmarks", "Bookmarks")                                                         \
-    X(INSTANCES, "instances", "Instances")
+    X(INSTANCES, "instances", "Instances")                                                         \
+    X(DELTA, "delta", "Differences")
 
 enum panel_kind {
     PANEL_NONE,
@@ -38,12 +39,13 @@ enum panel_kind {
 };
 
 enum panel_type {
-    PANEL_TIME,      /* a duration in ns */
-    PANEL_AT,        /* a point in time */
-    PANEL_COUNT,     /* an integer with grouping */
-    PANEL_NUMBER,    /* a plain integer */
-    PANEL_PER_MILLE, /* shown as percent with one decimal */
-    PANEL_TEXT,      /* the item's text; always the last column */
+    PANEL_TIME,        /* a duration in ns */
+    PANEL_TIME_SIGNED, /* "+3.2 ms"; sorted by size */
+    PANEL_AT,          /* a point in time */
+    PANEL_COUNT,       /* an integer with grouping */
+    PANEL_NUMBER,      /* a plain integer */
+    PANEL_PER_MILLE,   /* shown as percent with one decimal */
+    PANEL_TEXT,        /* the item's text; always the last column */
 };
 
 struct panel_column {

@@ -26,8 +26,14 @@ enum {
 struct panel_order {
     int column;
     bool text;
+    bool by_size; /* without the sign */
     bool ascending;
 };
+
+static int64_t panel_size(int64_t value, const struct panel_order *order)
+{
+    return order->by_size && value < 0 ? -value : value;
+}
 
 static int panel_compare(const struct panel_item *a, const struct panel_item *b,
                          const struct panel_order *order)
@@ -37,8 +43,12 @@ static int panel_compare(const struct panel_item *a, const struct panel_item *b,
         size_t len = a->text_len < b->text_len ? a->text_len : b->text_len;
         way = memcmp(b->text, a->text, len);
         way = way != 0 ? way : (a->text_len < b->text_len) - (a->text_len > b->text_len);
-    } else if (a->value[order->column] != b->value[order->column]) {
-        way = a->value[order->column] > b->value[order->column] ? -1 : 1;
+    } else if (panel_size(a->value[order->column], order) !=
+               panel_size(b->value[order->column], order)) {
+        way =
+            panel_size(a->value[order->column], order) > panel_size(b->value[order->column], order)
+                ? -1
+                : 1;
     }
     if (order->ascending) {
         way = -way;
@@ -81,6 +91,7 @@ static void panel_sort(struct panel *list)
         return;
     }
     order.text = list->columns[list->sort].type == PANEL_TEXT;
+    order.by_size = list->columns[list->sort].type == PANEL_TIME_SIGNED;
     spare = malloc(list->count * sizeof *spare);
     if (spare != NULL) {
         panel_merge(list->items, list->count, spare, &order);
@@ -245,6 +256,7 @@ static void (*const PANEL_MAKERS[PANEL_KIND_COUNT])(struct app *app) = {
     [PANEL_FINDINGS] = panel_make_findings,
     [PANEL_BOOKMARKS] = panel_make_bookmarks,
     [PANEL_INSTANCES] = panel_make_instances,
+    [PANEL_DELTA] = panel_make_delta,
 };
 
 void panel_make(struct app *app)

@@ -19,6 +19,9 @@ static const struct panel_column PANEL_BOOKMARK_COLUMNS[] = {
     {"Begin", PANEL_AT, 13}, {"Width", PANEL_TIME, 9}, {"What", PANEL_TEXT, 0}};
 static const struct panel_column PANEL_INSTANCE_COLUMNS[] = {
     {"Duration", PANEL_TIME, 9}, {"Begin", PANEL_AT, 13}, {"Where", PANEL_TEXT, 0}};
+static const struct panel_column PANEL_DELTA_COLUMNS[] = {
+    {"NEW-BASE", PANEL_TIME_SIGNED, 9}, {"BASE", PANEL_TIME, 9}, {"NEW", PANEL_TIME, 9},
+    {"BASE n", PANEL_COUNT, 7}, {"NEW n", PANEL_COUNT, 7}, {"Name", PANEL_TEXT, 0}};
 /* clang-format on */
 
 #define PANEL_USE(list, table)                                                                     \
@@ -206,4 +209,81 @@ void panel_make_instances(struct app *app)
                    timefmt_duration(found.p99_ns, text[2]),
                    timefmt_duration(found.max_ns, text[3]));
     instances_free(&found);
+}
+
+static void panel_delta(struct app *app, const struct align_row *row)
+{
+    int mine = app->pair.is_new ? 1 : 0;
+    const struct app *owner = row->name[mine] != TRACE_NONE ? app : app->pair.other;
+    uint32_t index = row->name[mine] != TRACE_NONE ? row->name[mine] : row->name[1 - mine];
+    const struct trace_name *name = &owner->trace->names[index];
+    struct panel_item *item;
+    if (!panel_wants(app, name->full, name->full_len)) {
+        return;
+    }
+    item = panel_add(&app->list);
+    if (item == NULL) {
+        return;
+    }
+    item->value[0] = row->delta_ns;
+    item->value[1] = row->total_ns[0];
+    item->value[2] = row->total_ns[1];
+    item->value[3] = row->count[0];
+    item->value[4] = row->count[1];
+    item->text = name->full;
+    item->text_len = name->full_len;
+    item->name = owner == app ? index : TRACE_NONE;
+}
+
+void panel_make_delta(struct app *app)
+{
+    struct panel *list = &app->list;
+    const struct app *sides[2];
+    struct list_query query[2];
+    struct align_delta delta = {0};
+    struct err err = {0};
+    int64_t begin_ns;
+    int64_t end_ns;
+    int64_t sum_ns = 0;
+    char text[TIMEFMT_BYTES];
+    size_t i;
+    int side;
+    PANEL_USE(list, PANEL_DELTA_COLUMNS);
+    if (app->pair.other == NULL) {
+        return;
+    }
+    sides[0] = app->pair.is_new ? app->pair.other : app;
+    sides[1] = app->pair.is_new ? app : app->pair.other;
+    app_span(app, &begin_ns, &end_ns);
+    for (side = 0; side < 2; side++) {
+        int64_t shift_ns = sides[side] == app ? 0 : app->pair.shift_ns;
+        query[side] = LIST_QUERY(sides[side]->trace);
+        query[side].begin_ns = begin_ns + shift_ns;
+        query[side].end_ns = end_ns + shift_ns;
+        query[side].terms = sides[side]->filter.terms;
+        query[side].kinds = TERMS_KINDS_GPU | 1U << TRACE_API_CALL | TERMS_KINDS_NVTX;
+    }
+    if (align_delta_make(app->pair.names, query, &delta, &err) != 0) {
+        app_fail(app, "%s", err.text);
+        return;
+    }
+    for (i = 0; i < delta.count; i++) {
+        uint32_t mine = delta.rows[i].name[1] != TRACE_NONE ? 1 : 0;
+        uint8_t kind = sides[mine]->trace->names[delta.rows[i].name[mine]].kind;
+        /* Ranges with a number in the name are in one capture only: they would hide the rest. */
+        if ((1U << kind & TERMS_KINDS_NVTX) != 0 &&
+            (delta.rows[i].name[0] == TRACE_NONE || delta.rows[i].name[1] == TRACE_NONE)) {
+            continue;
+        }
+        if ((1U << kind & TERMS_KINDS_GPU) != 0) {
+            sum_ns += delta.rows[i].delta_ns;
+        }
+        panel_delta(app, &delta.rows[i]);
+    }
+    list->of = delta.count;
+    (void)snprintf(list->title, sizeof list->title,
+                   "Differences %s: NEW runs %s%s of GPU ops; largest first", app_span_words(app),
+                   timefmt_duration(sum_ns < 0 ? -sum_ns : sum_ns, text),
+                   sum_ns < 0 ? " less" : " more");
+    align_delta_free(&delta);
 }

@@ -9,7 +9,7 @@
 const char *prompt_lead(enum prompt_kind kind)
 {
     static const char *const leads[PROMPT_KIND_COUNT] = {
-        "", "/", "filter: ", "go to: ", ":", "lines: ", "rows: "};
+        "", "/", "filter: ", "go to: ", ":", "lines: ", "rows: ", "align at range: "};
     return leads[kind];
 }
 

@@ -16,6 +16,7 @@ enum prompt_kind {
     PROMPT_COMMAND,
     PROMPT_LIST,
     PROMPT_ROWS,
+    PROMPT_ALIGN,
     PROMPT_KIND_COUNT,
 };
 

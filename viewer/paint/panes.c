@@ -106,6 +106,7 @@ void parts_detail(struct parts *parts)
 static void panes_value(const struct panel_column *column, int64_t value, int64_t step_ns,
                         char *out)
 {
+    char text[TIMEFMT_BYTES];
     switch (column->type) {
     case PANEL_TIME:
         if (value < 0) {
@@ -113,6 +114,10 @@ static void panes_value(const struct panel_column *column, int64_t value, int64_
             break;
         }
         (void)timefmt_duration(value, out);
+        break;
+    case PANEL_TIME_SIGNED:
+        (void)timefmt_duration(value, text);
+        (void)snprintf(out, TIMEFMT_BYTES, "%s%.*s", value > 0 ? "+" : "", TIMEFMT_BYTES - 2, text);
         break;
     case PANEL_AT:
         (void)timefmt_at(value, step_ns, out);
@@ -163,7 +168,11 @@ static void panes_item(const struct parts *parts, const struct panel_item *item,
         panes_value(column, item->value[i], step_ns, text);
         len = (int)strlen(text);
         canvas_fill(&pen, ' ', column->cols - len > 0 ? column->cols - len : 0);
+        if (column->type == PANEL_TIME_SIGNED && role == ROLE_LIST && item->value[i] != 0) {
+            pen.role = item->value[i] > 0 ? ROLE_WORSE : ROLE_BETTER;
+        }
         (void)canvas_puts(&pen, text);
+        pen.role = (uint8_t)role;
         canvas_fill(&pen, ' ', 2);
     }
     if (role == ROLE_LIST_CURRENT) {

@@ -77,6 +77,11 @@ void parts_header(struct parts *parts)
         len += (int)strlen(app->filter.pattern) < 24 ? (int)strlen(app->filter.pattern) : 24;
         pen.end = end - len - 3 > 0 ? end - len - 3 : 0;
     }
+    if (app->pair.other != NULL) {
+        pen.role = app->bare ? ROLE_HEADER : ROLE_CURSOR;
+        (void)canvas_puts(&pen, app->pair.is_new ? "NEW " : "BASE ");
+        pen.role = ROLE_HEADER;
+    }
     if (name_end > 0) {
         int limit = pen.end;
         pen.role = ROLE_HEADER_STRONG;
@@ -228,6 +233,9 @@ void parts_status(struct parts *parts)
 {
     const struct app *app = parts->app;
     struct canvas_pen pen = parts_pen(parts, parts->at->status_row, ROLE_STATUS);
+    if (parts->at->status_row < 0) {
+        return;
+    }
     if (app->prompt.kind != PROMPT_NONE) {
         status_prompt(parts);
     } else if (app->count > 0) {

@@ -1,17 +1,24 @@
 /* loop: see loop.h. */
 #include "viewer/term/loop.h"
 
+#include "viewer/paint/screen.h"
 #include "viewer/term/hand_out.h"
 
-/* Draws one frame. */
-static int loop_frame(struct terminal *term, struct app *app, const struct frame_style *style,
-                      struct canvas *canvas, struct err *err)
+static bool loop_done(const struct session *session)
 {
-    app_settle(app);
+    return session->apps[0]->quit || (session->apps[1] != NULL && session->apps[1]->quit);
+}
+
+/* Draws one frame. */
+static int loop_frame(struct terminal *term, struct session *session,
+                      const struct frame_style *style, struct canvas *canvas, struct err *err)
+{
+    struct app *app = session_app(session);
+    session_settle(session);
     if (app->take != TAKE_NONE) {
         hand_out(term, app, style);
     }
-    if (frame_paint(app, style, canvas, err) != 0) {
+    if (screen_paint(session, style, canvas, err) != 0) {
         return -1;
     }
     term_draw(term, canvas, app->redraw);
@@ -19,42 +26,42 @@ static int loop_frame(struct terminal *term, struct app *app, const struct frame
     return 0;
 }
 
-static void loop_resize(struct terminal *term, struct app *app)
+static void loop_resize(struct terminal *term, struct session *session)
 {
     int cols;
     int rows;
     term_size(term, &cols, &rows);
-    app_resize(app, cols, rows);
+    session_resize(session, cols, rows);
 }
 
-int loop_run(struct terminal *term, struct app *app, const struct frame_style *style,
+int loop_run(struct terminal *term, struct session *session, const struct frame_style *style,
              struct err *err)
 {
     struct canvas canvas = {0};
     struct key key;
     int rc = 0;
-    loop_resize(term, app);
-    while (!app->quit && rc == 0) {
-        if (loop_frame(term, app, style, &canvas, err) != 0) {
+    loop_resize(term, session);
+    while (!loop_done(session) && rc == 0) {
+        if (loop_frame(term, session, style, &canvas, err) != 0) {
             rc = -1;
             break;
         }
         switch (term_wait(term)) {
         case TERM_KEY:
-            while (!app->quit && term_read(term, &key)) {
-                app_key(app, &key);
+            while (!loop_done(session) && term_read(term, &key)) {
+                session_key(session, &key);
             }
             break;
         case TERM_RESIZE:
         case TERM_RESUME:
-            loop_resize(term, app);
-            app->redraw = true;
+            loop_resize(term, session);
+            session_app(session)->redraw = true;
             break;
         case TERM_SIGNAL:
             rc = term_signal();
             break;
         case TERM_CLOSED:
-            app->quit = true;
+            session_app(session)->quit = true;
             break;
         }
     }

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "analysis/tests/check.h"
-#include "viewer/app/app.h"
-#include "viewer/paint/frame.h"
+#include "viewer/app/session.h"
+#include "viewer/paint/screen.h"
 
 enum {
     KEYS_DEFAULT = 4000
@@ -73,25 +73,41 @@ static void check_canvas(const struct canvas *canvas)
     }
 }
 
-static void press(const char *path, uint32_t seed, int count)
+static struct trace *load(const char *path)
 {
     struct err err = {0};
     struct trace *trace = trace_load(path, NULL, &err);
-    struct app *app;
-    struct canvas canvas = {0};
-    int i;
     if (trace == NULL) {
         fail_msg("%s: %s", path, err.text);
     }
-    app = app_open(trace, "random.sqlite", &err);
-    assert_non_null(app);
+    return trace;
+}
+
+/* Presses keys on one capture, or on two side by side. */
+static void press(const char *path, const char *second, uint32_t seed, int count)
+{
+    struct err err = {0};
+    struct trace *traces[2] = {load(path), second == NULL ? NULL : load(second)};
+    struct app *apps[2] = {NULL, NULL};
+    struct session session;
+    struct canvas canvas = {0};
+    int i;
+    for (i = 0; i < 2 && traces[i] != NULL; i++) {
+        apps[i] = app_open(traces[i], "random.sqlite", &err);
+        assert_non_null(apps[i]);
+    }
+    assert_int_equal(session_open(&session, apps[0], apps[1], &err), 0);
     for (i = 0; i < count; i++) {
+        struct app *app = session_app(&session);
         struct key key = random_key(&seed, app);
         struct frame_style style = {.ascii = (i & 64) != 0, .plain = (i & 128) != 0};
-        app_key(app, &key);
+        session_key(&session, &key);
         app->quit = false;
-        app_settle(app);
-        assert_int_equal(frame_paint(app, &style, &canvas, &err), 0);
+        app->take = TAKE_NONE;
+        app->reload = false;
+        session_settle(&session);
+        assert_int_equal(screen_paint(&session, &style, &canvas, &err), 0);
+        app = session_app(&session);
         assert_int_equal(app->window.begin_ns % app->window.ns_per_col, 0);
         assert_int_equal(app->window.cols, app->layout.time_cols);
         if (i % 16 == 0) {
@@ -99,8 +115,11 @@ static void press(const char *path, uint32_t seed, int count)
         }
     }
     canvas_free(&canvas);
-    app_close(app);
-    trace_free(trace);
+    session_close(&session);
+    for (i = 0; i < 2; i++) {
+        app_close(apps[i]);
+        trace_free(traces[i]);
+    }
 }
 
 static int key_count(void)
@@ -119,7 +138,8 @@ static void random_keys_on_the_demo(void **state)
         skip();
     }
     (void)snprintf(path, sizeof path, "%s/demo.sqlite", build);
-    press(path, 1, key_count() * 2);
+    press(path, NULL, 1, key_count());
+    press(path, path, 2, key_count());
 }
 
 static void random_keys_on_real_captures(void **state)
@@ -138,10 +158,29 @@ static void random_keys_on_real_captures(void **state)
         char path[1024];
         if (end != NULL && strcmp(end, ".sqlite") == 0) {
             (void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-            press(path, seed++, key_count() / 4);
+            press(path, NULL, seed++, key_count() / 4);
         }
     }
     (void)closedir(dir);
+}
+
+static void random_keys_on_two_captures(void **state)
+{
+    const char *folder = getenv("CUTLINE_CAPTURES");
+    char before[1024];
+    char after[1024];
+    FILE *file;
+    (void)state;
+    (void)snprintf(before, sizeof before, "%s/mfu-2gpu-before.sqlite",
+                   folder == NULL ? "" : folder);
+    (void)snprintf(after, sizeof after, "%s/mfu-2gpu-after.sqlite", folder == NULL ? "" : folder);
+    file = fopen(before, "rb");
+    if (file == NULL) {
+        print_message("skipped: no real captures\n");
+        return;
+    }
+    (void)fclose(file);
+    press(before, after, 77, key_count());
 }
 
 int main(void)
@@ -149,6 +188,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_keys_on_the_demo),
         cmocka_unit_test(random_keys_on_real_captures),
+        cmocka_unit_test(random_keys_on_two_captures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
