@@ -111,7 +111,7 @@ def check_text(path, text):
     for number, line in enumerate(text.splitlines(), 1):
         if BAD_CHARACTERS.search(line):
             breach(path, number, "a control or invisible character")
-        if line != line.rstrip() and not re.search(r"\.(screen|txt|md)$", path):
+        if line != line.rstrip() and not re.search(r"\.(screen|txt|md|sh)$", path):
             breach(path, number, "blanks at the end of the line")
         if "\t" in line and not tabs_allowed:
             breach(path, number, "a tab")

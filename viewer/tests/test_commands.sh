@@ -8,8 +8,8 @@ trap 'rm -rf "$work"' EXIT
 python3 viewer/tests/check_commands.py "$CUTLINE"
 
 for page in man/*.[15]; do
-    # A page that mandoc does not find may be one of ours that is not installed.
-    mandoc -T lint -W style "$page" | grep -v 'referenced manual not found: Xr cutline' >"$work/lint" || true
+    # Whether a manual that a page refers to is installed is not the question here.
+    mandoc -T lint -W style "$page" | grep -v 'referenced manual not found' >"$work/lint" || true
     [ ! -s "$work/lint" ] || { cat "$work/lint"; exit 1; }
 done
 "$CUTLINE" completion bash | bash -n
