@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "analysis/query/slice.h"
-#include "analysis/query/stat.h"
 
 enum trace_table list_table_of(enum trace_kind kind)
 {
@@ -43,7 +42,7 @@ static uint32_t tables_of(uint32_t kinds)
     return tables;
 }
 
-static bool lane_is_in(const struct list_query *query, const struct trace_lane *lane)
+bool list_has_lane(const struct list_query *query, const struct trace_lane *lane)
 {
     return (query->device == TRACE_NONE || lane->device == query->device) &&
            (query->process == TRACE_NONE || lane->process == query->process) &&
@@ -114,7 +113,7 @@ int list_make(const struct list_query *query, struct list *list, struct err *err
     uint32_t tables = tables_of(query->kinds);
     for (uint32_t l = 0; l < trace->lane_count; l++) {
         const struct trace_lane *lane = &trace->lanes[l];
-        if ((tables >> lane->table & 1U) != 0 && lane_is_in(query, lane))
+        if ((tables >> lane->table & 1U) != 0 && list_has_lane(query, lane))
             lane_add(query, lane, list->slots);
     }
     for (uint32_t name = 0; name < trace->name_count; name++) {
@@ -227,117 +226,5 @@ void list_sort(const struct trace *trace, struct list *list, enum list_column co
     qsort(keys, list->count, sizeof *keys, descending ? sort_key_cmp_down : sort_key_cmp);
     for (size_t i = 0; i < list->count; i++)
         list->rows[i] = keys[i].row;
-    free(keys);
-}
-
-/* ---- instances ---- */
-
-static void lane_collect(const struct list_query *query, const struct trace_lane *lane,
-                         uint32_t name, struct instances *out)
-{
-    const uint32_t *names = query->trace->events[lane->table].name;
-    struct slice slice = slice_of(query->trace, lane, query->begin_ns, query->end_ns);
-    for (uint32_t i = slice.from; i < slice.to; i++) {
-        if (names[i] != name || !terms_has(query->terms, out->table, i))
-            continue;
-        if (out->index != NULL)
-            out->index[out->count] = i;
-        out->count++;
-    }
-}
-
-static void collect(const struct list_query *query, uint32_t name, struct instances *out)
-{
-    const struct trace *trace = query->trace;
-    out->count = 0;
-    for (uint32_t l = 0; l < trace->lane_count; l++) {
-        const struct trace_lane *lane = &trace->lanes[l];
-        if (lane->table == out->table && lane_is_in(query, lane))
-            lane_collect(query, lane, name, out);
-    }
-}
-
-static int instances_stats(const struct trace *trace, struct instances *out)
-{
-    const struct trace_events *events = &trace->events[out->table];
-    int64_t *lengths = malloc((out->count + 1) * sizeof *lengths);
-    if (lengths == NULL)
-        return -1;
-    for (size_t i = 0; i < out->count; i++) {
-        lengths[i] = events->end_ns[out->index[i]] - events->begin_ns[out->index[i]];
-        out->total_ns += lengths[i];
-        if (i == 0 || lengths[i] < out->min_ns)
-            out->min_ns = lengths[i];
-        if (i == 0 || lengths[i] > out->max_ns)
-            out->max_ns = lengths[i];
-    }
-    spark_bins_make(&out->bins, lengths, out->count, INSTANCES_BINS);
-    out->p50_ns = stat_percentile(lengths, out->count, 50.0);
-    out->p90_ns = stat_percentile(lengths, out->count, 90.0);
-    out->p99_ns = stat_percentile(lengths, out->count, 99.0);
-    free(lengths);
-    return 0;
-}
-
-int instances_make(const struct list_query *query, uint32_t name, struct instances *out,
-                   struct err *err)
-{
-    const struct trace *trace = query->trace;
-    memset(out, 0, sizeof *out);
-    if (name >= trace->name_count)
-        return 0;
-    out->table = list_table_of((enum trace_kind)trace->names[name].kind);
-    collect(query, name, out);
-    out->index = calloc(out->count + 1, sizeof *out->index);
-    if (out->index == NULL)
-        return err_nomem(err, "the instances");
-    collect(query, name, out);
-    if (instances_stats(trace, out) != 0) {
-        instances_free(out);
-        return err_nomem(err, "the instances");
-    }
-    instances_sort(trace, out, false, false);
-    return 0;
-}
-
-void instances_free(struct instances *instances)
-{
-    free(instances->index);
-    memset(instances, 0, sizeof *instances);
-}
-
-struct instance_key {
-    int64_t key;
-    int64_t begin_ns;
-    uint32_t index;
-};
-
-static int instance_cmp(const void *a, const void *b)
-{
-    const struct instance_key *x = a;
-    const struct instance_key *y = b;
-    int c = cmp_i64(x->key, y->key);
-    if (c == 0)
-        c = cmp_i64(x->begin_ns, y->begin_ns);
-    return c != 0 ? c : cmp_i64(x->index, y->index);
-}
-
-void instances_sort(const struct trace *trace, struct instances *instances, bool by_duration,
-                    bool descending)
-{
-    const struct trace_events *events = &trace->events[instances->table];
-    struct instance_key *keys = malloc((instances->count + 1) * sizeof *keys);
-    if (keys == NULL)
-        return;
-    for (size_t i = 0; i < instances->count; i++) {
-        uint32_t index = instances->index[i];
-        int64_t key =
-            by_duration ? events->end_ns[index] - events->begin_ns[index] : events->begin_ns[index];
-        keys[i] = (struct instance_key){
-            .key = descending ? -key : key, .begin_ns = events->begin_ns[index], .index = index};
-    }
-    qsort(keys, instances->count, sizeof *keys, instance_cmp);
-    for (size_t i = 0; i < instances->count; i++)
-        instances->index[i] = keys[i].index;
     free(keys);
 }

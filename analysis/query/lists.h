@@ -81,6 +81,8 @@ int64_t list_mean_ns(const struct list_row *row);
 /* Percent of the list's inside time, 0 for none. */
 double list_share(const struct list *list, const struct list_row *row);
 
+/* Is a lane in, by device, process and thread? */
+bool list_has_lane(const struct list_query *query, const struct trace_lane *lane);
 /* The table that events of a kind lie in. */
 enum trace_table list_table_of(enum trace_kind kind);
 

@@ -75,11 +75,52 @@ int series_from_changes(struct series *series, struct series_change *changes, si
     return series_finish(series);
 }
 
-static int time_cmp(const void *a, const void *b)
+/* ---- times of lanes: each lane is ascending, so a merge of what is in order already takes O(n log
+ * lanes) (natural merge sort: Knuth, The Art of Computer Programming 3, 5.2.4) ---- */
+
+/* The end of the ascending run that begins at `from`. */
+static size_t run_end(const int64_t *times, size_t count, size_t from)
 {
-    const int64_t *x = a;
-    const int64_t *y = b;
-    return (*x > *y) - (*x < *y);
+    size_t end = from + 1;
+    while (end < count && times[end - 1] <= times[end])
+        end++;
+    return end < count ? end : count;
+}
+
+/* Merges [from, mid) and [mid, to) of in into out. */
+static void run_merge(const int64_t *in, size_t from, size_t mid, size_t to, int64_t *out)
+{
+    size_t a = from;
+    size_t b = mid;
+    for (size_t k = from; k < to; k++) {
+        bool is_left = a < mid && (b >= to || in[a] <= in[b]);
+        out[k] = is_left ? in[a++] : in[b++];
+    }
+}
+
+/* Sorts times; 0, or -1 without memory. */
+static int times_sort(int64_t **times, size_t count)
+{
+    int64_t *in = *times;
+    int64_t *out = NULL;
+    while (count > 0 && run_end(in, count, 0) < count) {
+        if (out == NULL)
+            out = malloc(count * sizeof *out);
+        if (out == NULL)
+            return -1;
+        for (size_t from = 0; from < count;) {
+            size_t mid = run_end(in, count, from);
+            size_t to = mid < count ? run_end(in, count, mid) : count;
+            run_merge(in, from, mid, to, out);
+            from = to;
+        }
+        int64_t *swap = in;
+        in = out;
+        out = swap;
+    }
+    free(out);
+    *times = in;
+    return 0;
 }
 
 /* Calls the launches of which count; at_ns NULL only counts them. */
@@ -118,31 +159,78 @@ int series_launches(const struct trace *trace, uint32_t process, uint32_t thread
     if (out->at_ns == NULL)
         return err_nomem(err, "the launches");
     out->count = collect_launches(trace, process, thread, out->at_ns);
-    qsort(out->at_ns, out->count, sizeof *out->at_ns, time_cmp);
+    if (times_sort(&out->at_ns, out->count) != 0) {
+        series_free(out);
+        return err_nomem(err, "the launches");
+    }
     return 0;
 }
 
-/* Two changes for each op that is queued; changes NULL only counts. */
-static size_t collect_queue(const struct trace *trace, uint32_t device,
-                            struct series_change *changes)
+/* The times at which ops of a device are queued, and at which these begin. */
+struct queued {
+    int64_t *up_ns;   /* owned */
+    int64_t *down_ns; /* owned */
+    size_t count;
+};
+
+static void collect_queue(const struct trace *trace, uint32_t device, struct queued *out)
 {
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
     const struct trace_device *own = &trace->devices[device];
-    size_t count = 0;
+    const int64_t *call_end_ns = trace->events[TRACE_API].end_ns;
     for (uint32_t l = 0; l < own->lane_count; l++) {
         const struct trace_lane *lane = &trace->lanes[own->first_lane + l];
         for (uint32_t i = lane->first; i < lane->first + lane->count; i++) {
             uint32_t call = gpu->link[i];
-            if (call == TRACE_NONE || trace->events[TRACE_API].end_ns[call] >= gpu->begin_ns[i])
+            if (call == TRACE_NONE || call_end_ns[call] >= gpu->begin_ns[i])
                 continue;
-            if (changes != NULL) {
-                changes[count] = (struct series_change){trace->events[TRACE_API].end_ns[call], 1};
-                changes[count + 1] = (struct series_change){gpu->begin_ns[i], -1};
-            }
-            count += 2;
+            out->up_ns[out->count] = call_end_ns[call];
+            out->down_ns[out->count++] = gpu->begin_ns[i];
         }
     }
-    return count;
+}
+
+/* Merges both into levels. Nothing is queued at first: the level is known from the begin on. */
+static void queue_levels(const struct queued *queued, int64_t begin_ns, struct series *out)
+{
+    size_t up = 0;
+    size_t down = 0;
+    int64_t t_ns = begin_ns;
+    for (;;) {
+        while (up < queued->count && queued->up_ns[up] <= t_ns)
+            up++;
+        while (down < queued->count && queued->down_ns[down] <= t_ns)
+            down++;
+        out->at_ns[out->count] = t_ns;
+        out->value[out->count++] = (int64_t)up - (int64_t)down;
+        if (down == queued->count)
+            return;
+        t_ns = queued->down_ns[down];
+        if (up < queued->count && queued->up_ns[up] < t_ns)
+            t_ns = queued->up_ns[up];
+    }
+}
+
+static int queue_fill(const struct trace *trace, uint32_t device, struct queued *queued,
+                      struct series *out)
+{
+    const struct trace_device *own = &trace->devices[device];
+    size_t ops = 0;
+    for (uint32_t l = 0; l < own->lane_count; l++)
+        ops += trace->lanes[own->first_lane + l].count;
+    queued->up_ns = malloc((ops + 1) * sizeof *queued->up_ns);
+    queued->down_ns = malloc((ops + 1) * sizeof *queued->down_ns);
+    if (queued->up_ns == NULL || queued->down_ns == NULL)
+        return -1;
+    collect_queue(trace, device, queued);
+    out->at_ns = malloc((2 * queued->count + 1) * sizeof *out->at_ns);
+    out->value = malloc((2 * queued->count + 1) * sizeof *out->value);
+    if (out->at_ns == NULL || out->value == NULL ||
+        times_sort(&queued->up_ns, queued->count) != 0 ||
+        times_sort(&queued->down_ns, queued->count) != 0)
+        return -1;
+    queue_levels(queued, trace->begin_ns, out);
+    return series_finish(out);
 }
 
 int series_queue(const struct trace *trace, uint32_t device, struct series *out, struct err *err)
@@ -153,15 +241,10 @@ int series_queue(const struct trace *trace, uint32_t device, struct series *out,
                            .process = TRACE_NONE,
                            .thread = TRACE_NONE,
                            .end_ns = trace->end_ns};
-    size_t count = collect_queue(trace, device, NULL);
-    struct series_change *changes = malloc((count + 1) * sizeof *changes);
-    if (changes == NULL)
-        return err_nomem(err, "the queue");
-    count = collect_queue(trace, device, changes);
-    /* Nothing is queued before the first launch: the level is known from the begin on. */
-    changes[count] = (struct series_change){trace->begin_ns, 0};
-    int rc = series_from_changes(out, changes, count + 1);
-    free(changes);
+    struct queued queued = {0};
+    int rc = queue_fill(trace, device, &queued, out);
+    free(queued.up_ns);
+    free(queued.down_ns);
     if (rc != 0) {
         series_free(out);
         return err_nomem(err, "the queue");

@@ -198,13 +198,71 @@ static void test_slow_way(void **state)
     free(m);
 }
 
+static int length_cmp(const void *a, const void *b)
+{
+    const int64_t *x = a;
+    const int64_t *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Ranks of a few, of many equal and of widely spread durations against sorting. */
+static void test_ranks(void **state)
+{
+    static const struct {
+        uint32_t count;
+        uint64_t spread;
+    } cases[] = {
+        {1,    10      },
+        {2,    1000    },
+        {3,    3       },
+        {99,   1000000 },
+        {100,  5       },
+        {101,  1U << 30},
+        {2000, 100     }
+    };
+    uint64_t seed = 21;
+    (void)state;
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        struct model *m = calloc(1, sizeof *m);
+        int64_t *lengths = calloc(cases[c].count, sizeof *lengths);
+        struct instances instances;
+        assert_non_null(m);
+        assert_non_null(lengths);
+        uint32_t process = model_process(m, 1, "app");
+        uint32_t device = model_device(m, 0);
+        const uint32_t streams[2] = {model_stream(m, device, process, 1, 7),
+                                     model_stream(m, device, process, 1, 8)};
+        uint32_t name = model_name(m, TRACE_KERNEL, "k", "k");
+        for (uint32_t i = 0; i < cases[c].count; i++) {
+            int64_t begin_ns = (int64_t)i << 32;
+            lengths[i] = (int64_t)(next(&seed) % cases[c].spread);
+            model_op(m, streams[next(&seed) % 2], name, begin_ns, begin_ns + lengths[i],
+                     TRACE_NONE);
+        }
+        model_build(m);
+        struct list_query query = LIST_QUERY(&m->trace);
+        assert_int_equal(instances_make(&query, name, &instances, NULL), 0);
+        assert_int_equal(instances.count, cases[c].count);
+        const struct trace_events *gpu = &m->trace.events[TRACE_GPU];
+        for (size_t i = 1; i < instances.count; i++)
+            assert_true(gpu->begin_ns[instances.index[i - 1]] < gpu->begin_ns[instances.index[i]]);
+        qsort(lengths, cases[c].count, sizeof *lengths, length_cmp);
+        assert_int_equal(instances.p50_ns, lengths[(cases[c].count * 50 + 99) / 100 - 1]);
+        assert_int_equal(instances.p90_ns, lengths[(cases[c].count * 90 + 99) / 100 - 1]);
+        assert_int_equal(instances.p99_ns, lengths[(cases[c].count * 99 + 99) / 100 - 1]);
+        instances_free(&instances);
+        free(lengths);
+        model_free(m);
+        free(m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all),
-        cmocka_unit_test(test_window),
-        cmocka_unit_test(test_instances),
-        cmocka_unit_test(test_slow_way),
+        cmocka_unit_test(test_all),       cmocka_unit_test(test_window),
+        cmocka_unit_test(test_instances), cmocka_unit_test(test_slow_way),
+        cmocka_unit_test(test_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
