@@ -97,22 +97,25 @@ static void info_system_row(struct info *info, struct store_cursor *cursor)
 static void info_note_row(struct info *info, struct store_cursor *cursor)
 {
     int64_t severity = store_int(cursor, 0, 0);
-    struct info_value text;
+    struct info_value copy;
+    size_t len;
     size_t i;
-    if (severity != INFO_WARNING && severity != INFO_ERROR) {
+    const char *text = store_text(cursor, 1, &len);
+    if ((severity != INFO_WARNING && severity != INFO_ERROR) || text == NULL) {
         return;
     }
-    text = info_copy(info, cursor, 1);
-    for (i = 0; text.text != NULL && i < info->note_count; i++) {
+    for (i = 0; i < info->note_count; i++) {
         struct info_note *note = &info->notes[i];
-        if (note->severity == severity && note->len == text.len &&
-            memcmp(note->text, text.text, text.len) == 0) {
+        if (note->severity == severity && note->len == len && memcmp(note->text, text, len) == 0) {
             note->count++;
             return;
         }
     }
-    if (text.text != NULL && info->note_count < INFO_NOTES_MAX) {
-        info->notes[info->note_count++] = (struct info_note){text.text, text.len, severity, 1};
+    if (info->note_count < INFO_NOTES_MAX) {
+        copy = info_copy(info, cursor, 1);
+        if (copy.text != NULL) {
+            info->notes[info->note_count++] = (struct info_note){copy.text, copy.len, severity, 1};
+        }
     }
 }
 

@@ -5,10 +5,15 @@
  */
 #include "analysis/trace/busy.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/trace/trace_own.h"
+
+enum {
+    BUSY_THREAD_OPS = 1 << 18 /* fewer are not worth a second thread */
+};
 
 struct busy_arrays {
     uint32_t count;

@@ -30,15 +30,46 @@ struct link_map {
 struct linking {
     struct trace *trace;
     uint32_t *found; /* of each op */
+    uint32_t *lanes; /* the lanes of GPU and API, by process */
+    uint32_t *first; /* of each process in lanes; process_count + 1 */
+    uint32_t nobody; /* the process without an id, TRACE_NONE if there is none */
 };
 
 enum {
     LINK_SPARSE = 8 /* ids may be spread over this many times the calls */
 };
 
-static bool lane_of_process(const struct trace_lane *lane, enum trace_table table, uint32_t process)
+/* Groups the lanes by process: a counting sort. */
+static int link_group(struct linking *linking)
 {
-    return lane->table == table && lane->process == process;
+    const struct trace *trace = linking->trace;
+    uint32_t at = 0;
+    uint32_t l;
+    uint32_t p;
+    linking->lanes = calloc((size_t)trace->lane_count + 1, sizeof *linking->lanes);
+    linking->first = calloc((size_t)trace->process_count + 2, sizeof *linking->first);
+    if (linking->lanes == NULL || linking->first == NULL) {
+        return -1;
+    }
+    for (l = 0; l < trace->lane_count; l++) {
+        linking->first[trace->lanes[l].process + 1]++;
+    }
+    for (p = 0; p <= trace->process_count; p++) {
+        at += linking->first[p];
+        linking->first[p] = at;
+    }
+    for (l = 0; l < trace->lane_count; l++) {
+        linking->lanes[linking->first[trace->lanes[l].process]++] = l;
+    }
+    for (p = trace->process_count; p > 0; p--) {
+        linking->first[p] = linking->first[p - 1];
+    }
+    linking->first[0] = 0;
+    linking->nobody = TRACE_NONE;
+    for (p = 0; p < trace->process_count; p++) {
+        linking->nobody = trace->processes[p].global_pid == 0 ? p : linking->nobody;
+    }
+    return 0;
 }
 
 static int call_order(const void *a, const void *b)
@@ -59,9 +90,9 @@ static void each_call(const struct linking *linking, uint32_t process, struct li
     const uint32_t *link = trace->events[TRACE_API].link;
     uint32_t l;
     uint32_t i;
-    for (l = 0; l < trace->lane_count; l++) {
-        const struct trace_lane *lane = &trace->lanes[l];
-        for (i = 0; lane_of_process(lane, TRACE_API, process) && i < lane->count; i++) {
+    for (l = linking->first[process]; l < linking->first[process + 1]; l++) {
+        const struct trace_lane *lane = &trace->lanes[linking->lanes[l]];
+        for (i = 0; lane->table == TRACE_API && i < lane->count; i++) {
             if (link[lane->first + i] != 0) {
                 each(map, link[lane->first + i], lane->first + i);
             }
@@ -166,28 +197,31 @@ static void link_lane(struct linking *linking, const struct trace_lane *lane,
     }
 }
 
+/* Links the ops of one process with the calls of another, or the same. */
+static void link_ops_of(struct linking *linking, uint32_t process, const struct link_map *map,
+                        bool own)
+{
+    uint32_t l;
+    for (l = linking->first[process]; l < linking->first[process + 1]; l++) {
+        const struct trace_lane *lane = &linking->trace->lanes[linking->lanes[l]];
+        if (lane->table == TRACE_GPU) {
+            link_lane(linking, lane, map, own);
+        }
+    }
+}
+
 static int link_process(struct linking *linking, uint32_t process)
 {
-    const struct trace *trace = linking->trace;
     struct link_map map;
-    uint32_t l;
-    if (map_build(linking, process, &map) != 0) {
-        map_free(&map);
-        return -1;
-    }
-    for (l = 0; l < trace->lane_count && map.count > 0; l++) {
-        const struct trace_lane *lane = &trace->lanes[l];
-        if (lane->table != TRACE_GPU) {
-            continue;
-        }
-        if (lane->process == process) {
-            link_lane(linking, lane, &map, true);
-        } else if (trace->processes[lane->process].global_pid == 0) {
-            link_lane(linking, lane, &map, false);
+    int status = map_build(linking, process, &map);
+    if (status == 0 && map.count > 0) {
+        link_ops_of(linking, process, &map, true);
+        if (linking->nobody != TRACE_NONE && linking->nobody != process) {
+            link_ops_of(linking, linking->nobody, &map, false);
         }
     }
     map_free(&map);
-    return 0;
+    return status;
 }
 
 /* Sorts the few ops of one call by begin: they come lane by lane, each lane sorted. */
@@ -261,18 +295,24 @@ int link_launches(struct load *load, struct err *err)
 {
     struct trace *trace = load->trace;
     struct trace_events *gpu = &trace->events[TRACE_GPU];
-    struct linking linking = {trace, malloc(((size_t)gpu->count + 1) * sizeof(uint32_t))};
+    struct linking linking = {.trace = trace};
+    size_t bytes = ((size_t)gpu->count + 1) * sizeof *linking.found;
+    int status = -1;
     uint32_t p;
     uint32_t i;
-    if (linking.found == NULL) {
-        return err_nomem(err, "links");
+    linking.found = malloc(bytes);
+    if (linking.found != NULL) {
+        memset(linking.found, 0xff, bytes);
+        status = link_group(&linking);
     }
-    memset(linking.found, 0xff, ((size_t)gpu->count + 1) * sizeof(uint32_t));
-    for (p = 0; p < trace->process_count; p++) {
-        if (link_process(&linking, p) != 0) {
-            free(linking.found);
-            return err_nomem(err, "links");
-        }
+    for (p = 0; p < trace->process_count && status == 0; p++) {
+        status = link_process(&linking, p);
+    }
+    free(linking.lanes);
+    free(linking.first);
+    if (status != 0) {
+        free(linking.found);
+        return err_nomem(err, "links");
     }
     for (i = 0; i < gpu->count; i++) {
         if (linking.found[i] == LINK_AMBIGUOUS) {

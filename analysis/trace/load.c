@@ -120,6 +120,14 @@ static int load_arrange_job(struct work *work, uint32_t index, struct store *sto
     return arrange_table(work->load, (enum trace_table)index, &work->arranged[index], err);
 }
 
+/* Links and busy times need the lanes, but not each other. */
+static int load_finish_job(struct work *work, uint32_t index, struct store *store, struct err *err)
+{
+    (void)store;
+    return index == 0 ? link_launches(work->load, err)
+                      : busy_build(work->load->trace, work->load->own, err);
+}
+
 /* Cuts the tables into pieces. *rows = the bound of all rows. */
 static int load_plan(struct load *load, int64_t piece_rows, int64_t *rows, struct err *err)
 {
@@ -280,6 +288,8 @@ static int load_all(struct load *load, const struct trace_options *options, stru
                            .job_count = TRACE_TABLE_COUNT,
                            .arranged = arranged,
                            .err = err};
+    struct work finish = {
+        .load = load, .options = options, .job = load_finish_job, .job_count = 2, .err = err};
     int threads;
     int status;
     int t;
@@ -304,7 +314,7 @@ static int load_all(struct load *load, const struct trace_options *options, stru
         return -1;
     }
     load_bounds(load->trace);
-    return link_launches(load, err) != 0 ? -1 : busy_build(load->trace, load->own, err);
+    return work_run(&finish, threads);
 }
 
 static void load_free(struct load *load)

@@ -68,7 +68,7 @@ static int device_order(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static uint32_t people_device(const struct trace *trace, int64_t id)
+uint32_t people_device(const struct trace *trace, int64_t id)
 {
     struct trace_device key = {.id = id};
     const struct trace_device *found = NULL;

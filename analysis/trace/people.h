@@ -15,6 +15,7 @@ int people_read_device_map(struct load *load, struct err *err);
 /* Indices by id, TRACE_NONE where there is none. O(log n). */
 uint32_t people_process(const struct trace *trace, int64_t global_pid);
 uint32_t people_thread(const struct trace *trace, int64_t global_tid);
+uint32_t people_device(const struct trace *trace, int64_t id);
 const struct raw_track *people_raw_track(const struct piece *piece, uint32_t track);
 
 #endif

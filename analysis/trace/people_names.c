@@ -83,24 +83,22 @@ enum {
 static int device_row(struct load *load, struct store_cursor *cursor, struct err *err)
 {
     int64_t id = store_int(cursor, DEVICE_ID, store_int(cursor, DEVICE_OLD_ID, INT64_MIN));
-    uint32_t i;
-    for (i = 0; i < load->trace->device_count; i++) {
-        struct trace_device *device = &load->trace->devices[i];
-        if (device->id != id || device->name_len > 0) {
-            continue;
-        }
-        device->name = row_text(load, cursor, DEVICE_NAME, &device->name_len);
-        if (device->name == NULL) {
-            device->name = "";
-            return err_nomem(err, "devices");
-        }
-        device->sm_count =
-            (int32_t)(store_int(cursor, DEVICE_SMS, store_int(cursor, DEVICE_OLD_SMS, 0)) &
-                      0xFFFFFF);
-        device->compute_major = (int32_t)(store_int(cursor, DEVICE_MAJOR, 0) & 0xFFFF);
-        device->compute_minor = (int32_t)(store_int(cursor, DEVICE_MINOR, 0) & 0xFFFF);
-        device->memory_bytes = store_int(cursor, DEVICE_MEMORY, 0);
+    uint32_t index = people_device(load->trace, id);
+    struct trace_device *device;
+    if (index == TRACE_NONE || load->trace->devices[index].name_len > 0) {
+        return 0;
     }
+    device = &load->trace->devices[index];
+    device->name = row_text(load, cursor, DEVICE_NAME, &device->name_len);
+    if (device->name == NULL) {
+        device->name = "";
+        return err_nomem(err, "devices");
+    }
+    device->sm_count =
+        (int32_t)(store_int(cursor, DEVICE_SMS, store_int(cursor, DEVICE_OLD_SMS, 0)) & 0xFFFFFF);
+    device->compute_major = (int32_t)(store_int(cursor, DEVICE_MAJOR, 0) & 0xFFFF);
+    device->compute_minor = (int32_t)(store_int(cursor, DEVICE_MINOR, 0) & 0xFFFF);
+    device->memory_bytes = store_int(cursor, DEVICE_MEMORY, 0);
     return 0;
 }
 
