@@ -340,8 +340,10 @@ static int end_clocks(struct convert *c, struct err *err)
     c->high_ns = c->end_ns + (c->opts->live ? 1 : 60) * (int64_t)FOREIGN_NS;
     if (c->real.steps > 0 && c->procs_n > 0) {
         int64_t first = c->real.first_step_to - c->zero_mono_ns;
-        if (convert_lose(c, 0, "clock", "CLOCK_REALTIME was set", (uint64_t)c->real.steps, first,
-                         err) < 0) {
+        if (convert_lose(
+                c, 0,
+                CONVERT_FAULT("clock", "CLOCK_REALTIME was set", (uint64_t)c->real.steps, first),
+                err) < 0) {
             return -1;
         }
         convert_harmless(c, 0, "clock", "CLOCK_REALTIME was set", true);
@@ -384,14 +386,12 @@ static int first_pass(struct convert *c, struct convert_proc *proc, struct err *
         {0, 0}
     };
     struct spool_item item;
-    int got = 0;
     int result = 0;
     struct spool_reader *reader = spool_reader_open(proc->path, NULL);
     if (!reader) {
         return 0;
     }
-    while (result == 0 && (got = spool_reader_next(reader, &item)) == 1 &&
-           item.kind != SPOOL_ITEM_CUPTI) {
+    while (result == 0 && spool_reader_next(reader, &item) == 1 && item.kind != SPOOL_ITEM_CUPTI) {
         result = item.kind == SPOOL_ITEM_NVTX ? check_order(proc, &item, last)
                                               : convert_meta_learn(c, proc, &item, err);
     }
@@ -424,8 +424,10 @@ static int lose_damage(struct convert *c, const struct convert_proc *proc,
         {"could not be read to its end",       cut                     },
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        if (faults[i].count && convert_lose(c, proc->index, "spool", faults[i].reason,
-                                            faults[i].count, CONVERT_NO_TIME, err) < 0) {
+        if (faults[i].count &&
+            convert_lose(c, proc->index,
+                         CONVERT_FAULT("spool", faults[i].reason, faults[i].count, CONVERT_NO_TIME),
+                         err) < 0) {
             return -1;
         }
     }

@@ -553,8 +553,10 @@ static int keep_bad_time(struct convert *c, const struct row *row, enum fault fa
     const char *reason = fault_names[fault];
     const struct kind *kind = row->kind;
     const char *table = store_table_name(kind->table);
-    if (convert_lose(c, row->proc->index, kind->name, reason, 1,
-                     fault == FAULT_NEGATIVE ? row->event->start : CONVERT_NO_TIME, err) < 0) {
+    if (convert_lose(c, row->proc->index,
+                     CONVERT_FAULT(kind->name, reason, 1,
+                                   fault == FAULT_NEGATIVE ? row->event->start : CONVERT_NO_TIME),
+                     err) < 0) {
         return -1;
     }
     if (c->bad_times++ >= BAD_TIME_ROWS_MAX) {
@@ -609,8 +611,10 @@ int convert_cupti_add(struct convert *c, struct convert_proc *proc, const struct
                                       err);
     }
     if (!kind) {
-        return convert_lose(c, proc->index, convert_cupti_kind(number), "kind is not stored", 1,
-                            CONVERT_NO_TIME, err);
+        return convert_lose(
+            c, proc->index,
+            CONVERT_FAULT(convert_cupti_kind(number), "kind is not stored", 1, CONVERT_NO_TIME),
+            err);
     }
     struct convert_event event = {
         .proc = proc->index, .kind = number, .bytes = item->u.cupti.bytes};
@@ -627,8 +631,8 @@ int convert_cupti_add(struct convert *c, struct convert_proc *proc, const struct
         return 0;
     }
     event.end = event.end < event.start ? event.start : event.end;
-    return sorter_add(c->sorters[kind->stream], event.start, &event, sizeof event, row.record,
-                      event.bytes, err);
+    return sorter_add(c->sorters[kind->stream], event.start, SORTER_PART(&event, sizeof event),
+                      SORTER_PART(row.record, event.bytes), err);
 }
 
 int convert_cupti_row(struct convert *c, const void *data, uint32_t bytes, struct err *err)

@@ -36,7 +36,9 @@ static bool starts(const char *text, const char *with)
 
 static char last_char(const struct buf *out)
 {
-    return out->len ? out->data[out->len - 1] : '\0';
+    static const char none = '\0';
+    const char *at = out->len ? &out->data[out->len - 1] : &none;
+    return *at;
 }
 
 static bool ends_with(const struct buf *out, const char *with)
@@ -190,27 +192,38 @@ static const char *skip_brackets(const char *text)
     return text;
 }
 
+/* Whether the brackets at text are the function's own parameters: what is behind them is not a name
+ * within the function. */
+static bool is_parameters(const char *text, const char *behind)
+{
+    return *text == '(' && !starts(text, "(anonymous namespace)") && !starts(behind, "::") &&
+           !starts(behind, " const::");
+}
+
 void demangle_brief(const char *text, struct buf *brief)
 {
     const char *begin = text;
-    const char *end = NULL;
+    const char *end = NULL; /* where the arguments of the name begin */
     const char *at = text;
     while (*at) {
         if (*at == ' ' || (at[0] == ':' && at[1] == ':')) {
             at += *at == ' ' ? 1 : 2;
             begin = at;
             end = NULL;
-        } else if (*at == '<' || *at == '(' || *at == '{' || *at == '[') {
-            const char *behind = skip_brackets(at);
-            bool unnamed = starts(at, "(anonymous namespace)") || *at == '{';
-            end = end || unnamed ? end : at;
-            if (*at == '(' && !unnamed && !starts(behind, "::") && !starts(behind, " const::")) {
-                break;
-            }
-            at = behind;
-        } else {
-            at++;
+            continue;
         }
+        if (!strchr("<({[", *at)) {
+            at++;
+            continue;
+        }
+        const char *behind = skip_brackets(at);
+        if (!end && *at != '{' && !starts(at, "(anonymous namespace)")) {
+            end = at;
+        }
+        if (is_parameters(at, behind)) {
+            break;
+        }
+        at = behind;
     }
     buf_reset(brief);
     buf_add(brief, begin, (size_t)((end ? end : at) - begin));

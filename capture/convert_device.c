@@ -88,8 +88,16 @@ static void uuid_text(const void *record, uint32_t bytes, char out[UUID_TEXT])
     }
 }
 
-static int gpu_row(struct convert *c, struct convert_proc *proc, int64_t gpu, const char *uuid,
-                   const void *record, uint32_t bytes, struct err *err)
+/* A DEVICE record. */
+struct device {
+    const void *record;
+    uint32_t bytes;
+    int64_t gpu; /* the number of the GPU in the file */
+    char uuid[UUID_TEXT];
+};
+
+static int gpu_row(struct convert *c, struct convert_proc *proc, const struct device *device,
+                   struct err *err)
 {
     static const struct {
         uint8_t column;
@@ -126,19 +134,20 @@ static int gpu_row(struct convert *c, struct convert_proc *proc, int64_t gpu, co
     };
     struct store_cell row[STORE_GPU_N] = {
         [STORE_GPU_VM_ID] = store_cell_int(store_global_tid(0, 0)),
-        [STORE_GPU_ID] = store_cell_int(gpu),
+        [STORE_GPU_ID] = store_cell_int(device->gpu),
     };
-    uint64_t name = cupti_get(record, bytes, CUPTI_DEVICE_NAME);
+    uint64_t name = cupti_get(device->record, device->bytes, CUPTI_DEVICE_NAME);
     const struct convert_string *string =
         name & SPOOL_NAME_TAG ? convert_string_of(proc, name & ~SPOOL_NAME_TAG) : NULL;
     if (string) {
         row[STORE_GPU_NAME] = convert_text(&c->scratch, string->text, string->len);
     }
-    if (*uuid) {
-        row[STORE_GPU_UUID] = store_cell_text(uuid, strlen(uuid));
+    if (*device->uuid) {
+        row[STORE_GPU_UUID] = store_cell_text(device->uuid, strlen(device->uuid));
     }
     for (size_t i = 0; i < sizeof map / sizeof *map; i++) {
-        int64_t value = (int64_t)cupti_get(record, bytes, (enum cupti_field)map[i].field);
+        int64_t value =
+            (int64_t)cupti_get(device->record, device->bytes, (enum cupti_field)map[i].field);
         row[map[i].column] = store_cell_int(value * map[i].factor);
     }
     return store_writer_row(c->writer, STORE_TABLE_GPU, row, err);
@@ -147,14 +156,16 @@ static int gpu_row(struct convert *c, struct convert_proc *proc, int64_t gpu, co
 static int device_row(struct convert *c, struct convert_proc *proc, const void *record,
                       uint32_t bytes, struct err *err)
 {
-    char uuid[UUID_TEXT];
-    uuid_text(record, bytes, uuid);
+    struct device device = {.record = record, .bytes = bytes};
+    const char *uuid = device.uuid;
+    uuid_text(record, bytes, device.uuid);
     uint32_t known = c->gpus.count;
     uint32_t gpu = intern_add(&c->gpus, uuid, strlen(uuid));
     if (gpu == INTERN_NONE) {
         return err_nomem(err, "devices");
     }
-    if (gpu == known && gpu_row(c, proc, gpu, uuid, record, bytes, err) < 0) {
+    device.gpu = gpu;
+    if (gpu == known && gpu_row(c, proc, &device, err) < 0) {
         return -1;
     }
     struct store_cell row[STORE_CUDA_DEVICE_N] = {

@@ -66,7 +66,8 @@ static int learn_domain(struct convert *c, struct convert_proc *proc, const stru
 {
     uint32_t id = item->u.meta.head.domain;
     if (id == 0 || id >= DOMAIN_MAX) {
-        return convert_lose(c, proc->index, "spool", "damaged", 1, CONVERT_NO_TIME, err);
+        return convert_lose(c, proc->index, CONVERT_FAULT("spool", "damaged", 1, CONVERT_NO_TIME),
+                            err);
     }
     if (id >= proc->domains_n) {
         uint32_t *domains = realloc(proc->domains, (size_t)(id + 1) * sizeof *domains);
@@ -407,13 +408,16 @@ static int learn_loss(struct convert *c, struct convert_proc *proc, const struct
     const char *name = spool_loss_name(reason);
     int result = 0;
     if (item->u.loss.first_mono_ns > 0) {
-        result = convert_lose(c, proc->index, kind, name, 0,
-                              item->u.loss.first_mono_ns - c->zero_mono_ns, err);
+        result = convert_lose(
+            c, proc->index,
+            CONVERT_FAULT(kind, name, 0, item->u.loss.first_mono_ns - c->zero_mono_ns), err);
     }
     if (result == 0) {
         int64_t last = item->u.loss.last_mono_ns;
-        result = convert_lose(c, proc->index, kind, name, item->u.loss.count,
-                              last > 0 ? last - c->zero_mono_ns : CONVERT_NO_TIME, err);
+        result = convert_lose(c, proc->index,
+                              CONVERT_FAULT(kind, name, item->u.loss.count,
+                                            last > 0 ? last - c->zero_mono_ns : CONVERT_NO_TIME),
+                              err);
     }
     if (result == 0) {
         convert_harmless(c, proc->index, kind, name,

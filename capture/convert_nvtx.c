@@ -114,8 +114,8 @@ static int emit(struct convert_pairs *pairs, const struct nvtx_row *row, const v
     struct convert_process *process = &pairs->c->result->processes[pairs->proc->index];
     process->nvtx++;
     process->open_ranges += row->type != EVENT_MARK && !row->ended;
-    return sorter_add(pairs->c->sorters[CONVERT_NVTX], row->start, row, sizeof *row, tail,
-                      (size_t)row->blob_bytes + row->text_bytes, err);
+    return sorter_add(pairs->c->sorters[CONVERT_NVTX], row->start, SORTER_PART(row, sizeof *row),
+                      SORTER_PART(tail, (size_t)row->blob_bytes + row->text_bytes), err);
 }
 
 /* ---- push and pop ---------------------------------------------------------------------------- */
@@ -199,8 +199,8 @@ static int pop(struct convert_pairs *pairs, struct stack *stack, int64_t time, s
     struct nvtx_row row;
     const char *tail = take(stack, &row);
     if (!tail) {
-        return convert_lose(pairs->c, pairs->proc->index, "NVTX", "pop without a push", 1, time,
-                            err);
+        return convert_lose(pairs->c, pairs->proc->index,
+                            CONVERT_FAULT("NVTX", "pop without a push", 1, time), err);
     }
     row.end = time > row.start ? time : row.start;
     row.ended = true;
@@ -294,8 +294,8 @@ static int start_or_end(struct convert_pairs *pairs, struct nvtx_row *row,
         return keep_waiting(pairs, slot, row, item, is_end, err);
     }
     if (slot->is_end == is_end) {
-        return convert_lose(pairs->c, pairs->proc->index, "NVTX", "range id used twice", 1,
-                            row->start, err);
+        return convert_lose(pairs->c, pairs->proc->index,
+                            CONVERT_FAULT("NVTX", "range id used twice", 1, row->start), err);
     }
     int result;
     if (is_end) {
@@ -399,8 +399,9 @@ static int put_off(struct convert_pairs *pairs, const struct spool_item *item, s
     if (buf_failed(&pairs->c->scratch)) {
         return err_nomem(err, "NVTX ranges");
     }
-    return sorter_add(pairs->sorter, (int64_t)item->u.nvtx.head.time, item, sizeof *item,
-                      pairs->c->scratch.data, pairs->c->scratch.len, err);
+    return sorter_add(pairs->sorter, (int64_t)item->u.nvtx.head.time,
+                      SORTER_PART(item, sizeof *item),
+                      SORTER_PART(pairs->c->scratch.data, pairs->c->scratch.len), err);
 }
 
 int convert_pairs_add(struct convert_pairs *pairs, const struct spool_item *item, struct err *err)
@@ -443,8 +444,9 @@ int convert_pairs_end(struct convert_pairs *pairs, struct err *err)
         struct waiting *slot = &pairs->waiting[i];
         int result = 0;
         if (slot->used && slot->is_end) {
-            result = convert_lose(pairs->c, pairs->proc->index, "NVTX", "end without a start", 1,
-                                  slot->row.start, err);
+            result =
+                convert_lose(pairs->c, pairs->proc->index,
+                             CONVERT_FAULT("NVTX", "end without a start", 1, slot->row.start), err);
         } else if (slot->used) {
             result = emit(pairs, &slot->row, slot->tail, err);
         }
@@ -471,8 +473,8 @@ int convert_nvtx_name(struct convert *c, const struct convert_proc *proc, int ev
         .type = (uint8_t)event_type,
     };
     c->names++;
-    return sorter_add(c->sorters[CONVERT_NVTX], row.start, &row, sizeof row, item->u.meta.text,
-                      row.text_bytes, err);
+    return sorter_add(c->sorters[CONVERT_NVTX], row.start, SORTER_PART(&row, sizeof row),
+                      SORTER_PART(item->u.meta.text, row.text_bytes), err);
 }
 
 /* ---- rows to the file ------------------------------------------------------------------------ */
@@ -538,7 +540,8 @@ static int text_cell(struct convert *c, const struct nvtx_row *row, const char *
         cells[STORE_NVTX_TEXT] = convert_text(&c->scratch, text, row->text_bytes);
     } else if (row->flags & SPOOL_NVTX_STRING) {
         cells[STORE_NVTX_TEXT] = store_cell_text("<lost text>", strlen("<lost text>"));
-        return convert_lose(c, row->proc, "NVTX", "registered text not known", 1, row->start, err);
+        return convert_lose(c, row->proc,
+                            CONVERT_FAULT("NVTX", "registered text not known", 1, row->start), err);
     }
     return 0;
 }

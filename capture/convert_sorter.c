@@ -4,7 +4,7 @@
  * pointer) is sorted in their place. A run in the temporary file is the same heads and records in
  * order. A merge keeps one window of each run in memory and takes the smallest head by a binary
  * heap. */
-#define _GNU_SOURCE /* O_TMPFILE */
+#define _GNU_SOURCE /* O_TMPFILE; NOLINT */
 #include "capture/convert_sorter.h"
 
 #include <errno.h>
@@ -267,10 +267,10 @@ static int new_ref(struct sorter *sorter, const struct head *head)
     return 0;
 }
 
-int sorter_add(struct sorter *sorter, int64_t key, const void *head, size_t head_bytes,
-               const void *tail, size_t tail_bytes, struct err *err)
+int sorter_add(struct sorter *sorter, int64_t key, struct sorter_part head, struct sorter_part tail,
+               struct err *err)
 {
-    size_t bytes = head_bytes + tail_bytes;
+    size_t bytes = head.bytes + tail.bytes;
     size_t padded = (bytes + 7) & ~(size_t)7;
     if (bytes > UINT32_MAX - 8) {
         return err_set(err, "cannot sort a record of %zu bytes", bytes);
@@ -285,9 +285,9 @@ int sorter_add(struct sorter *sorter, int64_t key, const void *head, size_t head
     }
     *record = (struct head){.key = key, .bytes = (uint32_t)bytes, .padded = (uint32_t)padded};
     char *data = (char *)(record + 1);
-    memcpy(data, head, head_bytes);
-    if (tail_bytes) {
-        memcpy(data + head_bytes, tail, tail_bytes);
+    memcpy(data, head.data, head.bytes);
+    if (tail.bytes) {
+        memcpy(data + head.bytes, tail.data, tail.bytes);
     }
     if (new_ref(sorter, record) < 0) {
         return err_nomem(err, "sorting");

@@ -3,7 +3,7 @@
  * Programming, volume 3, 5.4).
  *
  *     struct sorter *s = sorter_new(folder, budget);
- *     sorter_add(s, key, head, head_bytes, tail, tail_bytes, err);    many times
+ *     sorter_add(s, key, SORTER_PART(...), SORTER_PART(...), err);    many times
  *     while ((got = sorter_next(s, &record, err)) == 1) ...           records by key, equal keys in
  *     sorter_free(s);                                                 the order of adding
  *
@@ -28,10 +28,17 @@ struct sorter_record {
 /* folder: where runs go when the records exceed budget_bytes of memory; copied. NULL: no memory. */
 struct sorter *sorter_new(const char *folder, size_t budget_bytes);
 
-/* Adds a record made of two parts; tail may be NULL with 0 bytes. Not allowed once sorter_next was
- * called. Returns 0, or -1: no memory, or the folder is full. */
-int sorter_add(struct sorter *sorter, int64_t key, const void *head, size_t head_bytes,
-               const void *tail, size_t tail_bytes, struct err *err);
+/* Bytes of a record. */
+struct sorter_part {
+    const void *data;
+    size_t bytes;
+};
+#define SORTER_PART(at, length) ((struct sorter_part){.data = (at), .bytes = (length)})
+
+/* Adds a record made of two parts; the second may be NULL with 0 bytes. Not allowed once
+ * sorter_next was called. Returns 0, or -1: no memory, or the folder is full. */
+int sorter_add(struct sorter *sorter, int64_t key, struct sorter_part head, struct sorter_part tail,
+               struct err *err);
 
 /* 1: *record is the next one; 0: the end; -1: the temporary file could not be read or written. */
 int sorter_next(struct sorter *sorter, struct sorter_record *record, struct err *err);

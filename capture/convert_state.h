@@ -169,10 +169,19 @@ int convert_kernel_name(struct convert *c, struct convert_proc *proc, uint64_t f
 /* The name of a CUDA call. */
 int convert_call_name(struct convert *c, bool runtime, uint32_t cbid, int64_t *id, struct err *err);
 
-/* Counts a loss. kind and reason are static texts. at_ns: where on the time line, or
- * CONVERT_NO_TIME. Returns 0, or -1: no memory. */
-int convert_lose(struct convert *c, uint32_t proc, const char *kind, const char *reason,
-                 uint64_t count, int64_t at_ns, struct err *err);
+/* What to count as lost: kind and reason are static texts; at_ns is where on the time line, or
+ * CONVERT_NO_TIME. */
+struct convert_fault {
+    const char *kind;
+    const char *reason;
+    uint64_t count;
+    int64_t at_ns;
+};
+#define CONVERT_FAULT(what, why, many, when)                                                       \
+    ((struct convert_fault){.kind = (what), .reason = (why), .count = (many), .at_ns = (when)})
+
+/* Counts a loss of a process. Returns 0, or -1: no memory. */
+int convert_lose(struct convert *c, uint32_t proc, struct convert_fault fault, struct err *err);
 
 /* Marks a counted reason as no loss. */
 void convert_harmless(struct convert *c, uint32_t proc, const char *kind, const char *reason,
@@ -221,7 +230,7 @@ int convert_cupti_describe(struct convert *c, struct convert_proc *proc, uint32_
 uint32_t convert_context_device(const struct convert_proc *proc, uint32_t context);
 
 /* Name of a kind of CUPTI record for people: "kernel", "memcpy". Static. */
-const char *convert_cupti_kind(uint32_t kind);
+const char *convert_cupti_kind(uint32_t number);
 
 /* What a sorted CUPTI record begins with; the raw record follows. */
 struct convert_event {

@@ -73,7 +73,8 @@ int convert_string_add(struct convert *c, struct convert_proc *proc, const struc
 {
     uint64_t id = item->u.meta.head.value[0];
     if (id == 0 || id >= STRINGS_MAX) {
-        return convert_lose(c, proc->index, "spool", "damaged", 1, CONVERT_NO_TIME, err);
+        return convert_lose(c, proc->index, CONVERT_FAULT("spool", "damaged", 1, CONVERT_NO_TIME),
+                            err);
     }
     if (id >= proc->strings_cap) {
         uint32_t cap = proc->strings_cap ? proc->strings_cap : 64;
@@ -187,7 +188,8 @@ int convert_kernel_name(struct convert *c, struct convert_proc *proc, uint64_t f
         string = string_at(proc, field);
     }
     if (!string) {
-        if (convert_lose(c, proc->index, "kernel", "name not known", 1, CONVERT_NO_TIME, err) < 0) {
+        if (convert_lose(c, proc->index,
+                         CONVERT_FAULT("kernel", "name not known", 1, CONVERT_NO_TIME), err) < 0) {
             return -1;
         }
         return unknown_name(c, field & SPOOL_NAME_TAG ? 0 : field, name, err);
@@ -244,32 +246,39 @@ static struct convert_lost *find_lost(struct convert *c, uint32_t proc, const ch
     return NULL;
 }
 
-int convert_lose(struct convert *c, uint32_t proc, const char *kind, const char *reason,
-                 uint64_t count, int64_t at_ns, struct err *err)
+static struct convert_lost *new_lost(struct convert *c)
 {
-    struct convert_lost *lost = find_lost(c, proc, kind, reason);
-    if (!lost) {
-        if (c->lost_n == c->lost_cap) {
-            size_t cap = c->lost_cap ? c->lost_cap * 2 : 64;
-            struct convert_lost *grown = realloc(c->lost, cap * sizeof *grown);
-            if (!grown) {
-                return err_nomem(err, "losses");
-            }
-            c->lost = grown;
-            c->lost_cap = cap;
+    if (c->lost_n == c->lost_cap) {
+        size_t cap = c->lost_cap ? c->lost_cap * 2 : 64;
+        struct convert_lost *grown = realloc(c->lost, cap * sizeof *grown);
+        if (!grown) {
+            return NULL;
         }
-        lost = &c->lost[c->lost_n++];
+        c->lost = grown;
+        c->lost_cap = cap;
+    }
+    return &c->lost[c->lost_n++];
+}
+
+int convert_lose(struct convert *c, uint32_t proc, struct convert_fault fault, struct err *err)
+{
+    struct convert_lost *lost = find_lost(c, proc, fault.kind, fault.reason);
+    if (!lost) {
+        lost = new_lost(c);
+        if (!lost) {
+            return err_nomem(err, "losses");
+        }
         *lost = (struct convert_lost){.proc = proc,
-                                      .kind = kind,
-                                      .reason = reason,
+                                      .kind = fault.kind,
+                                      .reason = fault.reason,
                                       .first_ns = CONVERT_NO_TIME,
                                       .last_ns = CONVERT_NO_TIME};
     }
-    lost->count += count;
-    if (at_ns != CONVERT_NO_TIME) {
+    lost->count += fault.count;
+    if (fault.at_ns != CONVERT_NO_TIME) {
         bool first = lost->first_ns == CONVERT_NO_TIME;
-        lost->first_ns = first || at_ns < lost->first_ns ? at_ns : lost->first_ns;
-        lost->last_ns = first || at_ns > lost->last_ns ? at_ns : lost->last_ns;
+        lost->first_ns = first || fault.at_ns < lost->first_ns ? fault.at_ns : lost->first_ns;
+        lost->last_ns = first || fault.at_ns > lost->last_ns ? fault.at_ns : lost->last_ns;
     }
     return 0;
 }

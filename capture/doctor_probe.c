@@ -1,6 +1,6 @@
 /* The CUDA driver and CUPTI, tried in a child: what they say comes back through a shared page, so a
  * crash or a hang loses only what was not reached. */
-#define _GNU_SOURCE /* MAP_ANONYMOUS */
+#define _GNU_SOURCE /* MAP_ANONYMOUS; NOLINT */
 #include <dlfcn.h>
 #include <errno.h>
 #include <glob.h>

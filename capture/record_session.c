@@ -1,6 +1,6 @@
 /* The session folder of a recording: made before the command runs, removed when its capture is
  * whole. capture/session.h says what is in it. */
-#define _XOPEN_SOURCE 700 /* realpath */
+#define _XOPEN_SOURCE 700 /* realpath; NOLINT */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>

@@ -74,7 +74,8 @@ static void add_process(struct buf *out, const struct convert_process *process)
 
 static void add_processes(struct buf *out, const struct convert_result *result)
 {
-    const struct convert_process **order = calloc(result->processes_n + 1, sizeof *order);
+    const struct convert_process **order = calloc(
+        result->processes_n + 1, sizeof(const struct convert_process *)); /* NOLINT: pointers */
     if (!order || result->processes_n == 0) {
         free(order);
         return;
@@ -82,7 +83,8 @@ static void add_processes(struct buf *out, const struct convert_result *result)
     for (size_t i = 0; i < result->processes_n; i++) {
         order[i] = &result->processes[i];
     }
-    qsort(order, result->processes_n, sizeof *order, by_interest);
+    qsort(order, result->processes_n, sizeof(const struct convert_process *),
+          by_interest); /* NOLINT */
     buf_addf(out, "  %-16s %8s%13s%12s%12s%8s%12s\n", "process", "pid", "API calls", "kernels",
              "copies+sets", "graphs", "NVTX");
     for (size_t i = 0; i < result->processes_n && i < PROCESSES_MAX; i++) {

@@ -40,9 +40,9 @@ static void check_sorted(struct item *items, size_t n, size_t budget)
     assert_non_null(sorter);
     for (size_t i = 0; i < n; i++) {
         memset(tail, (int)(i & 0xFF), items[i].tail);
-        assert_int_equal(
-            sorter_add(sorter, items[i].key, &items[i], sizeof *items, tail, items[i].tail, &err),
-            0);
+        assert_int_equal(sorter_add(sorter, items[i].key, SORTER_PART(&items[i], sizeof *items),
+                                    SORTER_PART(tail, items[i].tail), &err),
+                         0);
     }
     assert_int_equal(sorter_count(sorter), n);
     qsort(items, n, sizeof *items, by_key);
@@ -108,7 +108,7 @@ static void test_bad_folder(void **state)
     struct sorter *sorter = sorter_new("/nowhere/at/all", 1);
     int result = 0;
     for (int i = 0; i < 100000 && result == 0; i++) {
-        result = sorter_add(sorter, i, "x", 1, NULL, 0, &err);
+        result = sorter_add(sorter, i, SORTER_PART("x", 1), SORTER_PART(NULL, 0), &err);
     }
     assert_int_equal(result, -1);
     assert_non_null(strstr(err.text, "/nowhere/at/all"));
