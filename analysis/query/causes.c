@@ -284,7 +284,9 @@ void cause_of(const struct facts *facts, const struct gap *gap, struct cause *ou
         out->launch = gpu->link[after];
     }
     if (out->launch == TRACE_NONE) {
-        out->doubt = facts->has_api ? CAUSE_NO_LINK : CAUSE_NO_API;
+        bool migration =
+            after != TRACE_NONE && trace->names[gpu->name[after]].kind == TRACE_MIGRATION;
+        out->doubt = migration ? CAUSE_MIGRATION : facts->has_api ? CAUSE_NO_LINK : CAUSE_NO_API;
         return;
     }
     struct span launch = {api->begin_ns[out->launch], api->end_ns[out->launch]};

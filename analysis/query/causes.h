@@ -44,8 +44,9 @@ enum cause_kind {
 
 /* What the capture could not tell: bits. */
 enum cause_doubt {
-    CAUSE_NO_API = 1U << 0,  /* no API calls at all */
-    CAUSE_NO_LINK = 1U << 1, /* API calls, but not the one that launched X */
+    CAUSE_NO_API = 1U << 0,    /* no API calls at all */
+    CAUSE_NO_LINK = 1U << 1,   /* API calls, but not the one that launched X */
+    CAUSE_MIGRATION = 1U << 3, /* X is a unified-memory migration: no call launches it */
     CAUSE_NO_OSRT = 1U << 2, /* cpu work may be a lock, I/O or sleep: OS calls were not recorded */
 };
 
@@ -89,6 +90,7 @@ enum causes_key {
 };
 struct causes_sum {
     const char *name; /* lives as long as the trace */
+    size_t name_len;  /* BY_NVTX: without PyTorch's numbers of calls (", seq = 5, op_id = 7") */
     uint8_t kind;     /* BY_KIND and BY_EVIDENCE */
     uint32_t count;
     int64_t total_ns;

@@ -27,8 +27,12 @@ static void text_share(struct buf *out, const char *name, int64_t part_ns, int64
 
 static void text_unknown(const struct cause *cause, struct buf *out)
 {
-    buf_adds(out, (cause->doubt & CAUSE_NO_API) != 0 ? "no API calls in the capture"
-                                                     : "the launching call is not in the capture");
+    const char *why = "the launching call is not in the capture";
+    if ((cause->doubt & CAUSE_NO_API) != 0)
+        why = "no API calls in the capture";
+    if ((cause->doubt & CAUSE_MIGRATION) != 0)
+        why = "a memory migration ends it, which no call launches";
+    buf_adds(out, why);
 }
 
 static void text_device_wait(const struct cause *cause, struct buf *out)
@@ -99,12 +103,27 @@ static const char *sum_name(const struct facts *facts, const struct cause *cause
     return cause->nvtx == TRACE_NONE ? "" : event_name(facts->trace, TRACE_NVTX, cause->nvtx)->full;
 }
 
+/* The part of a range's name before the numbers of a call. */
+static size_t plain_len(const char *name)
+{
+    static const char *const labels[] = {", seq = ", ", op_id = "};
+    size_t len = strlen(name);
+    for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
+        const char *at = strstr(name, labels[i]);
+        if (at != NULL && (size_t)(at - name) < len)
+            len = (size_t)(at - name);
+    }
+    return len;
+}
+
 /* By name, then by kind: equal keys become neighbours. */
 static int key_cmp(const void *a, const void *b)
 {
     const struct causes_sum *x = a;
     const struct causes_sum *y = b;
-    int c = strcmp(x->name, y->name);
+    int c = memcmp(x->name, y->name, x->name_len < y->name_len ? x->name_len : y->name_len);
+    if (c == 0)
+        c = (x->name_len > y->name_len) - (x->name_len < y->name_len);
     return c != 0 ? c : (int)x->kind - (int)y->kind;
 }
 
@@ -136,6 +155,7 @@ struct causes_sum *causes_sum(const struct facts *facts, const struct gaps *gaps
             .count = 1,
             .total_ns = gaps->list[i].end_ns - gaps->list[i].begin_ns,
         };
+        sums[i].name_len = key == CAUSES_BY_NVTX ? plain_len(sums[i].name) : strlen(sums[i].name);
     }
     qsort(sums, gaps->count, sizeof(*sums), key_cmp);
     size_t n = 0;

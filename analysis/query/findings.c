@@ -125,12 +125,13 @@ static void idle_most(const struct maker *maker, const struct gaps *gaps,
     size_t count = 0;
     struct causes_sum *sums = causes_sum(maker->facts, gaps, causes, key, &count, NULL);
     size_t at = 0;
-    while (at < count && sums[at].name[0] == '\0')
+    while (at < count && sums[at].name_len == 0)
         at++;
     if (at < count) {
         char time[TIMEFMT_BYTES];
         buf_adds(out, key == CAUSES_BY_NVTX ? "; most in range " : "; most ");
-        buf_addf(out, "%s (%s)", sums[at].name, timefmt_duration(sums[at].total_ns, time));
+        buf_add(out, sums[at].name, sums[at].name_len);
+        buf_addf(out, " (%s)", timefmt_duration(sums[at].total_ns, time));
     }
     free(sums);
 }

@@ -124,6 +124,14 @@ static void page_device(const struct trace_device *device, struct buf *out)
              timefmt_duration(span_ns, span));
 }
 
+/* The key of the timeline that lists the same; NULL where there is none. */
+static const char *rule_key(const char *rule)
+{
+    if (strcmp(rule, "idle_gaps") == 0)
+        return "g";
+    return strcmp(rule, "launch_density") == 0 ? "Z" : NULL;
+}
+
 static void page_finding(const struct finding *finding, size_t number, const char *file,
                          struct buf *out)
 {
@@ -148,6 +156,8 @@ static void page_finding(const struct finding *finding, size_t number, const cha
     struct buf command = {0};
     buf_addf(&command, "%s ", finding->show);
     utf8_sanitize(&command, file, strlen(file), false);
+    if (rule_key(finding->rule) != NULL)
+        buf_addf(&command, " (key %s in the timeline)", rule_key(finding->rule));
     line(out, "See: ", buf_text(&command));
     buf_free(&command);
 }

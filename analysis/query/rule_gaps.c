@@ -132,10 +132,10 @@ static void note_total(const struct gaps *gaps, int64_t min_ns, struct buf *note
 }
 
 /* A name cut to fit, made safe. */
-static void note_name(const char *name, struct buf *note)
+static void note_name(const char *name, size_t len, struct buf *note)
 {
     struct buf safe = {0};
-    utf8_sanitize(&safe, name, strlen(name), false);
+    utf8_sanitize(&safe, name, len, false);
     const char *text = buf_text(&safe);
     size_t at = 0;
     int cols = 0;
@@ -159,7 +159,10 @@ static void note_sum(const struct causes_sum *sum, enum causes_key key, struct b
     char total[TIMEFMT_BYTES];
     const char *none = key == CAUSES_BY_NVTX ? "(no range)" : "(no call)";
     buf_addf(note, "  %9s  %6u  ", timefmt_duration(sum->total_ns, total), (unsigned)sum->count);
-    note_name(sum->name[0] != '\0' ? sum->name : none, note);
+    if (sum->name_len > 0)
+        note_name(sum->name, sum->name_len, note);
+    else
+        buf_adds(note, none);
     buf_addc(note, '\n');
 }
 
@@ -217,7 +220,10 @@ static int table_sums(const struct facts *facts, const struct gaps *gaps,
         table_put_int(out->table, sums[i].total_ns);
         table_put_int(out->table, sums[i].count);
         table_put_real(out->table, (double)sums[i].total_ns / (double)sums[i].count);
-        rules_put_text(out->table, sums[i].name);
+        if (sums[i].name_len == 0)
+            table_put_empty(out->table);
+        else
+            table_put_text(out->table, sums[i].name, sums[i].name_len);
         rules_put_text(out->table, key == CAUSES_BY_EVIDENCE
                                        ? cause_name((enum cause_kind)sums[i].kind)
                                        : NULL);

@@ -58,6 +58,25 @@ assert count == text.count("    Try: ") == text.count("    See: cutline analyze 
 EOF
 done
 
+# What the findings say of idle time is what the gaps add up to; their keys are those of the timeline.
+for capture in "${captures[@]}"; do
+    "$CUTLINE" analyze -f csv "$capture" >"$work/findings.csv"
+    "$CUTLINE" analyze -q -r idle_gaps -f csv "$capture" >"$work/rows.csv" 2>/dev/null
+    python3 - "$work" <<'EOF' || fail "idle time of $capture"
+import collections, csv, sys
+want, got = collections.Counter(), collections.Counter()
+for row in csv.DictReader(open(f"{sys.argv[1]}/rows.csv")):
+    want[row["Device ID"], row["Cause"]] += int(row["Duration (ns)"])
+for row in csv.DictReader(open(f"{sys.argv[1]}/findings.csv")):
+    if row["Rule"] == "idle_gaps":
+        got[row["Device ID"], row["Finding"].partition("of its span: ")[2]] += int(row["Recoverable (ns)"])
+assert got == want, (got, want)
+EOF
+done
+"$CUTLINE" analyze "$work/gen.sqlite" | grep -q '(key g in the timeline)$' || fail "no key"
+grep -q '"gaps", "g"' viewer/app/actions.h || fail "the key of the gap list is another"
+grep -q '"zones", "Z"' viewer/app/actions.h || fail "the key of the zone list is another"
+
 # A capture without the data of a rule: SKIPPED for people, a header for programs.
 if [ -d "$CUTLINE_CAPTURES" ]; then
     none=$CUTLINE_CAPTURES/no-cuda-tables.sqlite
@@ -72,7 +91,9 @@ if [ -d "$CUTLINE_CAPTURES" ]; then
         python3 analysis/tests/check_density.py "$CUTLINE" "$CUTLINE_CAPTURES/${words[0]}.sqlite" \
             "${words[@]:1}"
     done
+    python3 analysis/tests/check_copies.py "$CUTLINE" "$CUTLINE_CAPTURES"/*.sqlite
 fi
+python3 analysis/tests/check_copies.py "$CUTLINE" "$work/gen.sqlite"
 python3 analysis/tests/check_density.py "$CUTLINE" "$work/gen.sqlite"
 
 # Files are named as nsys names them, and not replaced unasked.
