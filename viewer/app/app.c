@@ -42,7 +42,8 @@ struct app *app_open(const struct trace *trace, const char *title, struct err *e
     app->filter.stamp = 1;
     keymap_defaults(&app->keymap);
     app->busy = busy_new(trace, NULL, err);
-    if (app->busy == NULL || rows_make(&app->rows, trace, NULL, err) != 0) {
+    app->facts = app->busy == NULL ? NULL : facts_new(trace, err);
+    if (app->facts == NULL || rows_make(&app->rows, trace, NULL, err) != 0) {
         app_close(app);
         return NULL;
     }
@@ -284,12 +285,8 @@ void app_fail(struct app *app, const char *fmt, ...)
     app->message_is_error = true;
 }
 
-const struct facts *app_facts(struct app *app)
+const struct facts *app_facts(const struct app *app)
 {
-    struct err err = {0};
-    if (app->facts == NULL) {
-        app->facts = facts_new(app->trace, &err);
-    }
     return app->facts;
 }
 

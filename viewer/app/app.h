@@ -135,7 +135,7 @@ struct app {
     const struct trace *trace;
     const char *title; /* the file name in the header */
     struct rows rows;
-    struct facts *facts; /* owned; NULL until first needed */
+    struct facts *facts; /* owned */
     struct busy *busy;   /* owned: all ops */
     uint8_t *hues;       /* owned: by name */
     uint16_t *hue_rgbs;  /* owned: by name, for HUE_RGB */
@@ -226,8 +226,7 @@ void app_set_row(struct app *app, uint32_t row);
 /* The device that figures and gap keys are about: that of the current row, else the first;
  * TRACE_NONE where there is none. */
 uint32_t app_device(const struct app *app);
-/* Facts, made when first needed; NULL without memory. */
-const struct facts *app_facts(struct app *app);
+const struct facts *app_facts(const struct app *app);
 /* The busy time that counts: under the filter, if there is one. */
 const struct busy *app_busy(const struct app *app);
 /* Sets the filter; 0, or -1 for a bad pattern (err; the old filter stays). "" clears. */

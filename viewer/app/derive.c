@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/query/packs.h"
+
 struct derive_item {
     int64_t begin_ns;
     int64_t end_ns;
@@ -187,173 +189,78 @@ int derive_copies(const struct trace *trace, uint32_t device, struct derive *out
     return derive_finish(&items, TRACE_GPU, out, err);
 }
 
-int derive_packed(const struct trace *trace, uint32_t device, const unsigned char *pick,
+int derive_packed(const struct trace *trace, const uint32_t *lanes, uint32_t lane_count,
                   struct derive *out, struct err *err)
 {
-    const struct trace_device *gpu = &trace->devices[device];
-    struct derive_items items = {0};
-    uint32_t lane;
-    for (lane = 0; lane < gpu->lane_count; lane++) {
-        const struct trace_lane *from = &trace->lanes[gpu->first_lane + lane];
-        uint32_t i;
-        for (i = from->first; pick[lane] != 0 && i < from->first + from->count; i++) {
-            struct derive_item item = derive_item(&trace->events[TRACE_GPU], i);
-            derive_add(&items, &item);
-        }
+    struct packs packs = {0};
+    *out = (struct derive){.table = TRACE_GPU};
+    if (packs_make(trace, lanes, lane_count, &packs, err) != 0) {
+        return -1;
     }
-    return derive_finish(&items, TRACE_GPU, out, err);
-}
-
-/* What one call put on the device: from its first op's begin to its last op's end. */
-struct derive_launch {
-    int64_t call_ns;
-    int64_t begin_ns;
-    int64_t end_ns;
-    uint32_t thread;
-};
-
-static int derive_by_thread(const void *a, const void *b)
-{
-    const struct derive_launch *x = a;
-    const struct derive_launch *y = b;
-    if (x->thread != y->thread) {
-        return x->thread < y->thread ? -1 : 1;
+    out->lane_end = calloc((size_t)packs.row_count + 1, sizeof *out->lane_end);
+    if (out->lane_end == NULL) {
+        packs_free(&packs);
+        return err_nomem(err, "the packed rows");
     }
-    return x->call_ns < y->call_ns ? -1 : x->call_ns > y->call_ns;
+    memcpy(out->lane_end, packs.row_first + 1, packs.row_count * sizeof *out->lane_end);
+    /* The arrays change hands. */
+    out->count = packs.count;
+    out->lane_count = packs.row_count;
+    out->begin_ns = packs.begin_ns;
+    out->end_ns = packs.end_ns;
+    out->name = packs.name;
+    out->index = packs.index;
+    packs.begin_ns = NULL;
+    packs.end_ns = NULL;
+    packs.name = NULL;
+    packs.index = NULL;
+    packs_free(&packs);
+    return 0;
 }
 
-static bool derive_on_device(const struct trace_device *gpu, const struct trace *trace, uint32_t op)
+/* The lanes of a device and thread follow each other. */
+static const struct projection_lane *derive_lanes(const struct projection *projection,
+                                                  uint32_t device, uint32_t thread, uint32_t *count)
 {
-    const struct trace_lane *first = &trace->lanes[gpu->first_lane];
-    const struct trace_lane *last = first + gpu->lane_count - 1;
-    return op >= first->first && op < last->first + last->count;
-}
-
-/* All calls with work on the device, by thread and time. NULL where there is none or no memory. */
-static struct derive_launch *derive_calls(const struct trace *trace, uint32_t device, size_t *count)
-{
-    const struct trace_device *gpu = &trace->devices[device];
-    const struct trace_events *ops = &trace->events[TRACE_GPU];
-    struct derive_launch *list = NULL;
-    uint32_t before = TRACE_NONE;
-    uint32_t i;
+    uint32_t first = 0;
     *count = 0;
-    if (trace->launch_op_count == 0 || gpu->lane_count == 0) {
-        return NULL;
+    while (first < projection->lane_count && (projection->lanes[first].device != device ||
+                                              projection->lanes[first].thread != thread)) {
+        first++;
     }
-    list = calloc(trace->launch_op_count, sizeof *list);
-    for (i = 0; list != NULL && i < trace->launch_op_count; i++) {
-        uint32_t op = trace->launch_ops[i];
-        uint32_t call = ops->link[op];
-        struct derive_launch *launch;
-        if (!derive_on_device(gpu, trace, op)) {
-            continue;
-        }
-        if (call == before) {
-            launch = &list[*count - 1];
-            launch->begin_ns =
-                ops->begin_ns[op] < launch->begin_ns ? ops->begin_ns[op] : launch->begin_ns;
-            launch->end_ns = ops->end_ns[op] > launch->end_ns ? ops->end_ns[op] : launch->end_ns;
-            continue;
-        }
-        list[(*count)++] = (struct derive_launch){
-            .call_ns = trace->events[TRACE_API].begin_ns[call],
-            .begin_ns = ops->begin_ns[op],
-            .end_ns = ops->end_ns[op],
-            .thread = trace->lanes[trace_lane_of(trace, TRACE_API, call)].thread,
-        };
-        before = call;
+    while (first + *count < projection->lane_count &&
+           projection->lanes[first + *count].device == device &&
+           projection->lanes[first + *count].thread == thread) {
+        (*count)++;
     }
-    if (list != NULL && *count > 1) {
-        qsort(list, *count, sizeof *list, derive_by_thread);
-    }
-    return list;
+    return projection->lanes + first;
 }
 
-/* Projects the ranges of one NVTX lane: both lists ascend, each is walked once. */
-static void derive_project_lane(const struct trace *trace, const struct trace_lane *lane,
-                                const struct derive_launch *calls, size_t count,
-                                struct derive_items *items)
+int derive_projected(const struct projection *projection, uint32_t device, uint32_t thread,
+                     struct derive *out, struct err *err)
 {
-    const struct trace_events *nvtx = &trace->events[TRACE_NVTX];
-    size_t at = 0;
-    uint32_t i;
-    while (at < count && calls[at].thread < lane->thread) {
-        at++;
-    }
-    for (i = lane->first; i < lane->first + lane->count; i++) {
-        struct derive_item item = derive_item(nvtx, i);
-        bool any = false;
-        while (at < count && calls[at].thread == lane->thread &&
-               calls[at].call_ns < nvtx->begin_ns[i]) {
-            at++;
-        }
-        for (;
-             at < count && calls[at].thread == lane->thread && calls[at].call_ns < nvtx->end_ns[i];
-             at++) {
-            item.begin_ns =
-                any && item.begin_ns < calls[at].begin_ns ? item.begin_ns : calls[at].begin_ns;
-            item.end_ns = any && item.end_ns > calls[at].end_ns ? item.end_ns : calls[at].end_ns;
-            any = true;
-        }
-        if (any) {
-            derive_add(items, &item);
-        }
-    }
-}
-
-int derive_projected(const struct trace *trace, uint32_t device, struct derive *out,
-                     struct err *err)
-{
-    struct derive_items items = {0};
-    size_t count = 0;
-    struct derive_launch *calls = derive_calls(trace, device, &count);
+    uint32_t lane_count;
+    const struct projection_lane *lanes = derive_lanes(projection, device, thread, &lane_count);
+    size_t total = 0;
+    uint32_t at = 0;
     uint32_t lane;
-    for (lane = 0; calls != NULL && lane < trace->lane_count; lane++) {
-        if (trace->lanes[lane].kind == TRACE_LANE_NVTX_PUSHPOP) {
-            derive_project_lane(trace, &trace->lanes[lane], calls, count, &items);
+    *out = (struct derive){.table = TRACE_NVTX};
+    for (lane = 0; lane < lane_count; lane++) {
+        total += lanes[lane].count;
+    }
+    if (derive_alloc(out, total, lane_count) != 0) {
+        return err_nomem(err, "the projected ranges");
+    }
+    for (lane = 0; lane < lane_count; lane++) {
+        uint32_t i;
+        for (i = lanes[lane].first; i < lanes[lane].first + lanes[lane].count; i++) {
+            const struct projected *range = &projection->list[i];
+            out->begin_ns[at] = range->begin_ns;
+            out->end_ns[at] = range->end_ns;
+            out->name[at] = projection->trace->events[TRACE_NVTX].name[range->nvtx];
+            out->index[at++] = range->nvtx;
         }
-    }
-    free(calls);
-    return derive_finish(&items, TRACE_NVTX, out, err);
-}
-
-static int derive_by_time(const void *a, const void *b)
-{
-    const int64_t *x = a;
-    const int64_t *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
-
-int derive_launches(const struct trace *trace, uint32_t process, struct derive_times *out,
-                    struct err *err)
-{
-    const struct trace_events *api = &trace->events[TRACE_API];
-    uint32_t lane;
-    uint32_t i;
-    size_t room = 1;
-    *out = (struct derive_times){0};
-    for (lane = 0; lane < trace->lane_count; lane++) {
-        const struct trace_lane *from = &trace->lanes[lane];
-        room += from->kind == TRACE_LANE_API && from->process == process ? from->count : 0;
-    }
-    out->ns = calloc(room, sizeof *out->ns);
-    if (out->ns == NULL) {
-        return err_nomem(err, "the launches row");
-    }
-    for (lane = 0; lane < trace->lane_count; lane++) {
-        const struct trace_lane *from = &trace->lanes[lane];
-        if (from->kind != TRACE_LANE_API || from->depth != 0 || from->process != process) {
-            continue;
-        }
-        for (i = from->first; i < from->first + from->count; i++) {
-            if ((trace->names[api->name[i]].api & TRACE_API_LAUNCH) != 0) {
-                out->ns[out->count++] = api->begin_ns[i];
-            }
-        }
-    }
-    if (out->count > 1) {
-        qsort(out->ns, out->count, sizeof *out->ns, derive_by_time);
+        out->lane_end[lane] = at;
     }
     return 0;
 }

@@ -2,8 +2,9 @@
  * derive: lanes that the file does not hold as such: copies of a device on a row of their own,
  * NVTX ranges projected on the GPU work launched in them, near-empty streams packed together.
  *
- * A derived set is made once after loading. Its events may overlap in time; they are spread over as
- * few lanes as hold them (greedy interval partitioning, which is optimal), none is dropped.
+ * A derived set is made once after loading: arrays, lane after lane, without overlap in a lane.
+ * Copies that overlap are spread over as few lanes as hold them (greedy interval partitioning,
+ * which is optimal); none is dropped.
  */
 #ifndef CUTLINE_APP_DERIVE_H
 #define CUTLINE_APP_DERIVE_H
@@ -11,6 +12,7 @@
 #include <stdint.h>
 
 #include "analysis/base/err.h"
+#include "analysis/query/projection.h"
 #include "analysis/trace/trace.h"
 #include "viewer/app/lane.h"
 
@@ -31,22 +33,11 @@ struct lane derive_lane(const struct derive *set, uint32_t i);
 
 /* Copies, sets and migrations of a device. 0 or -1. */
 int derive_copies(const struct trace *trace, uint32_t device, struct derive *out, struct err *err);
-/* All ops of the device's lanes for which pick[lane - first_lane] is set. */
-int derive_packed(const struct trace *trace, uint32_t device, const unsigned char *pick,
+/* All ops of the lanes (indices in trace->lanes) on as few lanes as hold them. */
+int derive_packed(const struct trace *trace, const uint32_t *lanes, uint32_t lane_count,
                   struct derive *out, struct err *err);
-/*
- * Push/pop ranges by the work on the device that their thread launched in them: from the first op's
- * begin to the last op's end. O(ranges + depth x launches).
- */
-int derive_projected(const struct trace *trace, uint32_t device, struct derive *out,
-                     struct err *err);
-
-/* Begin times of the calls of a process that launch kernels or graphs, sorted. */
-struct derive_times {
-    uint32_t count;
-    int64_t *ns; /* owned */
-};
-int derive_launches(const struct trace *trace, uint32_t process, struct derive_times *out,
-                    struct err *err);
+/* The projections of the push/pop and start/end ranges of one thread on one device. */
+int derive_projected(const struct projection *projection, uint32_t device, uint32_t thread,
+                     struct derive *out, struct err *err);
 
 #endif

@@ -205,8 +205,6 @@ void verb_search_previous(struct app *app, int count)
 void verb_filter(struct app *app, int count)
 {
     (void)count;
-    /* Made now rather than at the first letter, which should show at once. */
-    (void)app_facts(app);
     prompt_open(&app->prompt, PROMPT_FILTER, app->filter.pattern);
 }
 

@@ -67,38 +67,86 @@ const char *rows_text(struct rows *rows, const char *fmt, ...)
     return text;
 }
 
+/* Makes room for one more pointer of 8 bytes in a list that grows by doubling. */
+static bool rows_grow(void **list, uint32_t count)
+{
+    void *grown;
+    if ((count & (count - 1)) != 0) {
+        return true;
+    }
+    grown = realloc(*list, ((size_t)count * 2 + 1) * sizeof(void *));
+    if (grown == NULL) {
+        return false;
+    }
+    *list = grown;
+    return true;
+}
+
+struct derive *rows_new_derived(struct rows *rows)
+{
+    void *list = rows->derived;
+    struct derive *set = calloc(1, sizeof *set);
+    if (set == NULL || !rows_grow(&list, rows->derived_count)) {
+        free(set);
+        rows->failed = true;
+        return NULL;
+    }
+    rows->derived = list;
+    rows->derived[rows->derived_count++] = set;
+    return set;
+}
+
+struct series *rows_new_series(struct rows *rows)
+{
+    void *list = rows->series;
+    struct series *series = calloc(1, sizeof *series);
+    if (series == NULL || !rows_grow(&list, rows->series_count)) {
+        free(series);
+        rows->failed = true;
+        return NULL;
+    }
+    rows->series = list;
+    rows->series[rows->series_count++] = series;
+    return series;
+}
+
+static int rows_build(struct rows *rows, uint32_t pack, struct err *err)
+{
+    const struct trace *trace = rows->trace;
+    struct projection *projection = projection_new(trace, err);
+    uint32_t i;
+    int rc = projection == NULL ? -1 : 0;
+    for (i = 0; rc == 0 && i < trace->device_count; i++) {
+        rc = rows_add_device(rows, projection, i, pack, err);
+    }
+    for (i = 0; rc == 0 && i < trace->process_count; i++) {
+        rc = rows_add_process(rows, i, err);
+    }
+    projection_free(projection);
+    return rc;
+}
+
 int rows_make(struct rows *rows, const struct trace *trace, const struct rows_options *options,
               struct err *err)
 {
-    uint32_t device;
-    uint32_t process;
     uint32_t pack =
         options != NULL && options->pack_above > 0 ? options->pack_above : ROWS_PACK_ABOVE;
+    uint32_t i;
     *rows = (struct rows){.trace = trace};
-    rows->derived = calloc((size_t)trace->device_count * 3 + 1, sizeof *rows->derived);
-    if (rows->derived == NULL) {
-        return err_nomem(err, "the rows");
-    }
-    for (device = 0; device < trace->device_count; device++) {
-        if (rows_add_device(rows, device, pack, err) != 0) {
-            rows_free(rows);
-            return -1;
-        }
-    }
-    for (process = 0; process < trace->process_count; process++) {
-        if (rows_add_process(rows, process, err) != 0) {
-            rows_free(rows);
-            return -1;
-        }
+    /* What the file holds beside the model may be gone by now: the rest stands without it. */
+    (void)series_load(trace, &rows->recorded, NULL);
+    if (rows_build(rows, pack, err) != 0) {
+        rows_free(rows);
+        return -1;
     }
     rows->shown = calloc((size_t)rows->count + 1, sizeof *rows->shown);
     rows->order = calloc((size_t)rows->count + 1, sizeof *rows->order);
-    for (device = 0; rows->order != NULL && device < rows->count; device++) {
-        rows->order[device] = device;
-    }
     if (rows->shown == NULL || rows->order == NULL || rows->failed) {
         rows_free(rows);
         return err_nomem(err, "the rows");
+    }
+    for (i = 0; i < rows->count; i++) {
+        rows->order[i] = i;
     }
     rows_arrange(rows);
     return 0;
@@ -110,15 +158,21 @@ void rows_free(struct rows *rows)
     for (i = 0; i < rows->count; i++) {
         free(rows->list[i].sums);
         free(rows->list[i].kept);
-        free(rows->list[i].launches.ns);
     }
     for (i = 0; i < rows->derived_count; i++) {
-        derive_free(&rows->derived[i]);
+        derive_free(rows->derived[i]);
+        free(rows->derived[i]);
     }
+    for (i = 0; i < rows->series_count; i++) {
+        series_free(rows->series[i]);
+        free(rows->series[i]);
+    }
+    series_set_free(&rows->recorded);
     free(rows->list);
     free(rows->shown);
     free(rows->order);
     free(rows->derived);
+    free(rows->series);
     arena_free(&rows->arena);
     *rows = (struct rows){0};
 }

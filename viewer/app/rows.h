@@ -14,6 +14,7 @@
 
 #include "analysis/base/arena.h"
 #include "analysis/base/err.h"
+#include "analysis/query/series.h"
 #include "analysis/trace/busy.h"
 #include "analysis/trace/trace.h"
 #include "viewer/app/derive.h"
@@ -22,8 +23,8 @@
 enum row_kind {
     ROW_DEVICE,  /* utilisation of a device */
     ROW_PROCESS, /* heading of a process: a line of text */
-    ROW_LAUNCHES,
-    ROW_GROUP, /* heading of rows that are folded: a line of text */
+    ROW_SERIES,  /* a value over time: launches, queue depth, memory, a metric */
+    ROW_GROUP,   /* heading of rows that are folded: a line of text */
     ROW_LANE,
 };
 
@@ -34,19 +35,19 @@ struct row {
     bool parent; /* has rows below it */
     bool hidden;
     bool pinned;
-    bool matched;      /* the row filter matches it, or a row above it */
-    bool filtered;     /* the row filter leaves it out */
-    uint32_t up;       /* its parent row, TRACE_NONE */
-    uint32_t device;   /* TRACE_NONE */
-    uint32_t process;  /* TRACE_NONE */
-    uint32_t thread;   /* TRACE_NONE */
-    const char *label; /* safe text, in the arena */
-    const char *note;  /* PROCESS, GROUP: what the row says */
-    struct lane lane;  /* LANE */
-    struct derive_times launches;
-    int64_t *sums;       /* owned; NULL where the trace has them or not made yet */
-    int64_t *kept;       /* owned */
-    uint64_t kept_stamp; /* the filter that kept was made for */
+    bool matched;                /* the row filter matches it, or a row above it */
+    bool filtered;               /* the row filter leaves it out */
+    uint32_t up;                 /* its parent row, TRACE_NONE */
+    uint32_t device;             /* TRACE_NONE */
+    uint32_t process;            /* TRACE_NONE */
+    uint32_t thread;             /* TRACE_NONE */
+    const char *label;           /* safe text, in the arena */
+    const char *note;            /* PROCESS, GROUP: what the row says */
+    struct lane lane;            /* LANE */
+    const struct series *series; /* SERIES */
+    int64_t *sums;               /* owned; NULL where the trace has them or not made yet */
+    int64_t *kept;               /* owned */
+    uint64_t kept_stamp;         /* the filter that kept was made for */
 };
 
 struct rows {
@@ -58,9 +59,12 @@ struct rows {
     uint32_t *order; /* all rows as they are drawn: parents before their rows; owned */
     uint32_t *shown; /* indices of rows to draw, pinned ones first; owned, cap of them */
     uint32_t shown_count;
-    uint32_t pinned_count;  /* of shown */
-    struct derive *derived; /* owned */
+    uint32_t pinned_count;   /* of shown */
+    struct derive **derived; /* owned, each of them too */
     uint32_t derived_count;
+    struct series **series; /* owned: launches and queues */
+    uint32_t series_count;
+    struct series_set recorded; /* memory in use, metrics */
     bool failed;
 };
 

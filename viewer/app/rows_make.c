@@ -106,53 +106,117 @@ static void rows_add_derived(struct rows *rows, const struct derive *set, uint32
     }
 }
 
+/* Streams of a device by busy time; returns how many, in list (which has room). */
+static uint32_t rows_rank_streams(const struct trace *trace, uint32_t device,
+                                  struct rows_pick *list)
+{
+    const struct trace_device *gpu = &trace->devices[device];
+    uint32_t count = 0;
+    uint32_t i;
+    for (i = 0; i < gpu->lane_count; i++) {
+        const struct trace_lane *lane = &trace->lanes[gpu->first_lane + i];
+        if (lane->depth == 0 || i == 0) {
+            list[count++].lane = gpu->first_lane + i;
+        }
+        list[count - 1].busy_ns += rows_busy_ns(trace, lane);
+    }
+    qsort(list, count, sizeof *list, rows_by_busy);
+    return count;
+}
+
 /* Stream lanes of a device: the busiest first; when there are many, the rest is packed. */
 static int rows_add_streams(struct rows *rows, uint32_t device, uint32_t up, uint32_t pack_above,
                             struct err *err)
 {
     const struct trace *trace = rows->trace;
-    const struct trace_device *gpu = &trace->devices[device];
-    struct rows_pick *picks = calloc((size_t)gpu->lane_count + 1, sizeof *picks);
-    unsigned char *packed = calloc((size_t)gpu->lane_count + 1, 1);
-    uint32_t count = 0;
+    uint32_t end = trace->devices[device].first_lane + trace->devices[device].lane_count;
+    uint32_t room = trace->devices[device].lane_count + 1;
+    struct rows_pick *streams = calloc(room, sizeof *streams);
+    uint32_t *packed = calloc(room, sizeof *packed);
+    struct derive *set = rows_new_derived(rows);
+    uint32_t packed_count = 0;
+    uint32_t count;
     uint32_t i;
     int rc = 0;
-    if (picks == NULL || packed == NULL) {
-        free(picks);
+    if (streams == NULL || packed == NULL || set == NULL) {
+        free(streams);
         free(packed);
         return err_nomem(err, "the rows");
     }
-    for (i = 0; i < gpu->lane_count; i++) {
-        const struct trace_lane *lane = &trace->lanes[gpu->first_lane + i];
-        if (lane->depth == 0 || i == 0) {
-            picks[count++].lane = gpu->first_lane + i;
-        }
-        picks[count - 1].busy_ns += rows_busy_ns(trace, lane);
-    }
-    qsort(picks, count, sizeof *picks, rows_by_busy);
+    count = rows_rank_streams(trace, device, streams);
     for (i = 0; i < count; i++) {
-        uint32_t lane = picks[i].lane;
+        uint32_t lane = streams[i].lane;
         if (count <= pack_above || i + 1 < pack_above) {
             rows_add_lanes(rows, lane, up, rows_stream_label(rows, &trace->lanes[lane]));
             continue;
         }
         do {
-            packed[lane++ - gpu->first_lane] = 1;
-        } while (lane < gpu->first_lane + gpu->lane_count && trace->lanes[lane].depth > 0);
+            packed[packed_count++] = lane++;
+        } while (lane < end && trace->lanes[lane].depth > 0);
     }
-    if (count > pack_above) {
-        struct derive *set = &rows->derived[rows->derived_count];
-        rc = derive_packed(trace, device, packed, set, err);
-        if (rc == 0) {
-            rows->derived_count++;
-            rows_add_derived(rows, set, up,
-                             rows_text(rows, "%u streams", (unsigned)(count - pack_above + 1)),
-                             false);
-        }
+    if (packed_count > 0) {
+        rc = derive_packed(trace, packed, packed_count, set, err);
+        rows_add_derived(rows, set, up,
+                         rows_text(rows, "%u streams", (unsigned)(count - pack_above + 1)), false);
     }
-    free(picks);
+    free(streams);
     free(packed);
     return rc;
+}
+
+/* Values over time: how many ops wait on the device, its memory in use, its metrics. */
+static int rows_add_series(struct rows *rows, uint32_t device, uint32_t up, struct err *err)
+{
+    struct series *queue = rows_new_series(rows);
+    struct row *row;
+    size_t i;
+    if (queue == NULL || series_queue(rows->trace, device, queue, err) != 0) {
+        return -1;
+    }
+    if (queue->count > 0 && queue->max > 0) {
+        row = rows_add(rows, ROW_SERIES, up);
+        if (row != NULL) {
+            row->label = "queued";
+            row->series = queue;
+        }
+    }
+    for (i = 0; i < rows->recorded.count; i++) {
+        const struct series *series = &rows->recorded.list[i];
+        row = series->device == device ? rows_add(rows, ROW_SERIES, up) : NULL;
+        if (row != NULL) {
+            row->label = rows_text(rows, "%s", series->label);
+            row->series = series;
+        }
+    }
+    return 0;
+}
+
+/* Ranges on the device, by the thread that launched the work. */
+static int rows_add_projected(struct rows *rows, const struct projection *projection,
+                              uint32_t device, uint32_t up, struct err *err)
+{
+    uint32_t lane;
+    for (lane = 0; lane < projection->lane_count; lane++) {
+        const struct projection_lane *from = &projection->lanes[lane];
+        const struct trace_thread *thread = &rows->trace->threads[from->thread];
+        struct derive *set;
+        if (from->device != device ||
+            (lane > 0 && from[-1].device == device && from[-1].thread == from->thread)) {
+            continue;
+        }
+        set = rows_new_derived(rows);
+        if (set == NULL || derive_projected(projection, device, from->thread, set, err) != 0) {
+            return err_nomem(err, "the rows");
+        }
+        rows_add_derived(rows, set, up,
+                         thread->name_len > 0
+                             ? rows_text(rows, "NVTX %.*s",
+                                         (int)(thread->name_len < 80 ? thread->name_len : 80),
+                                         thread->name)
+                             : rows_text(rows, "NVTX %lld", (long long)thread->tid),
+                         true);
+    }
+    return 0;
 }
 
 /* "GPU 0 H100 80GB HBM3": the maker goes without saying. */
@@ -168,33 +232,26 @@ static const char *rows_device_label(struct rows *rows, const struct trace_devic
     return rows_text(rows, "GPU %lld %.*s", (long long)gpu->id, len, name);
 }
 
-int rows_add_device(struct rows *rows, uint32_t device, uint32_t pack_above, struct err *err)
+int rows_add_device(struct rows *rows, const struct projection *projection, uint32_t device,
+                    uint32_t pack_above, struct err *err)
 {
-    const struct trace_device *gpu = &rows->trace->devices[device];
     struct row *row = rows_add(rows, ROW_DEVICE, TRACE_NONE);
+    struct derive *copies = rows_new_derived(rows);
     uint32_t up = rows->count - 1;
-    struct derive *set;
-    if (row == NULL) {
+    if (row == NULL || copies == NULL) {
         return err_nomem(err, "the rows");
     }
     row->device = device;
-    row->label = rows_device_label(rows, gpu);
-    if (rows_add_streams(rows, device, up, pack_above, err) != 0) {
+    row->label = rows_device_label(rows, &rows->trace->devices[device]);
+    if (rows_add_streams(rows, device, up, pack_above, err) != 0 ||
+        derive_copies(rows->trace, device, copies, err) != 0) {
         return -1;
     }
-    set = &rows->derived[rows->derived_count];
-    if (derive_copies(rows->trace, device, set, err) != 0) {
+    rows_add_derived(rows, copies, up, "memory", false);
+    if (rows_add_projected(rows, projection, device, up, err) != 0) {
         return -1;
     }
-    rows->derived_count++;
-    rows_add_derived(rows, set, up, "memory", false);
-    set = &rows->derived[rows->derived_count];
-    if (derive_projected(rows->trace, device, set, err) != 0) {
-        return -1;
-    }
-    rows->derived_count++;
-    rows_add_derived(rows, set, up, "NVTX", true);
-    return 0;
+    return rows_add_series(rows, device, up, err);
 }
 
 /* The label of the first lane of a kind of a thread. */
@@ -279,9 +336,14 @@ static void rows_add_quiet(struct rows *rows, uint32_t process, uint32_t up,
     }
     row->collapsed = true;
     row->label = "OS runtime";
-    row->note = rows_text(rows, "%s OS calls in %u threads, folded: Space opens",
-                          timefmt_count(rows->trace->processes[process].osrt_calls, calls),
-                          (unsigned)count);
+    if (rows->trace->processes[process].osrt_calls > 0) {
+        row->note = rows_text(rows, "%s OS calls in %u thread%s, folded: Space opens",
+                              timefmt_count(rows->trace->processes[process].osrt_calls, calls),
+                              (unsigned)count, count == 1 ? "" : "s");
+    } else {
+        row->label = "overhead";
+        row->note = "what recording cost, folded: Space opens";
+    }
     for (i = 0; i < count; i++) {
         rows_add_thread(rows, picks[i].lane, group, true);
     }
@@ -311,13 +373,14 @@ int rows_add_process(struct rows *rows, uint32_t process, struct err *err)
     const struct trace_process *from = &trace->processes[process];
     struct rows_pick *picks = calloc((size_t)trace->thread_count + 1, sizeof *picks);
     struct row *row = rows_add(rows, ROW_PROCESS, TRACE_NONE);
-    struct derive_times launches = {0};
+    struct series *launches = rows_new_series(rows);
     char calls[TIMEFMT_BYTES];
     char kernels[TIMEFMT_BYTES];
     uint32_t up = rows->count - 1;
     uint32_t count;
     uint32_t i;
-    if (picks == NULL || row == NULL || derive_launches(trace, process, &launches, err) != 0) {
+    if (picks == NULL || row == NULL || launches == NULL ||
+        series_launches(trace, process, TRACE_NONE, launches, err) != 0) {
         free(picks);
         return err_nomem(err, "the rows");
     }
@@ -328,12 +391,10 @@ int rows_add_process(struct rows *rows, uint32_t process, struct err *err)
         rows, "%s API calls, %s kernels, %u thread%s", timefmt_count(from->api_calls, calls),
         timefmt_count(from->kernels, kernels), (unsigned)count, count == 1 ? "" : "s");
     row->collapsed = count == 0;
-    row = launches.count > 0 ? rows_add(rows, ROW_LAUNCHES, up) : NULL;
+    row = launches->count > 0 ? rows_add(rows, ROW_SERIES, up) : NULL;
     if (row != NULL) {
         row->label = "launch/ms";
-        row->launches = launches;
-    } else {
-        free(launches.ns);
+        row->series = launches;
     }
     for (i = 0; i < count; i++) {
         rows_add_thread(rows, picks[i].lane, up, false);

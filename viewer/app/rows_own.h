@@ -10,7 +10,12 @@ struct row *rows_add(struct rows *rows, enum row_kind kind, uint32_t up);
 /* Safe text in the arena; "" without memory. */
 const char *rows_text(struct rows *rows, const char *fmt, ...) CUTLINE_PRINTF(2, 3);
 
-int rows_add_device(struct rows *rows, uint32_t device, uint32_t pack_above, struct err *err);
+/* New zeroed sets that the rows own; NULL without memory. */
+struct derive *rows_new_derived(struct rows *rows);
+struct series *rows_new_series(struct rows *rows);
+
+int rows_add_device(struct rows *rows, const struct projection *projection, uint32_t device,
+                    uint32_t pack_above, struct err *err);
 int rows_add_process(struct rows *rows, uint32_t process, struct err *err);
 
 #endif

@@ -22,6 +22,7 @@ struct parts {
     struct canvas *canvas;
     bool plain;
     struct span spans[PARTS_COLS_MAX];
+    double values[PARTS_COLS_MAX];
 };
 
 void parts_header(struct parts *parts);

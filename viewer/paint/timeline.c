@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "analysis/base/timefmt.h"
+#include "analysis/query/series.h"
+#include "analysis/query/spark.h"
 #include "viewer/paint/parts.h"
 
 enum {
@@ -262,53 +264,44 @@ static void timeline_gap_selected(const struct parts *parts, int y)
     }
 }
 
-static uint32_t timeline_times_in(const struct derive_times *times, int64_t begin_ns,
-                                  int64_t end_ns)
+/* The largest value in sight, in the rest of the label. */
+static void timeline_series_label(const struct parts *parts, const struct series *series,
+                                  double most, int y)
 {
-    uint32_t at[2] = {0, 0};
-    int64_t limits[2];
-    int side;
-    limits[0] = begin_ns;
-    limits[1] = end_ns;
-    for (side = 0; side < 2; side++) {
-        uint32_t high = times->count;
-        while (at[side] < high) {
-            uint32_t middle = at[side] + (high - at[side]) / 2;
-            if (times->ns[middle] < limits[side]) {
-                at[side] = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
+    char text[TIMEFMT_BYTES];
+    struct canvas_pen pen;
+    int len;
+    if (series->kind == SERIES_MEMORY) {
+        (void)timefmt_bytes((int64_t)most, text);
+    } else {
+        (void)snprintf(text, sizeof text,
+                       most < 10.0 && series->kind == SERIES_LAUNCHES ? "%.1f" : "%.0f", most);
     }
-    return at[1] - at[0];
+    len = (int)strlen(text);
+    if (parts->at->label_cols < 17 || most <= 0) {
+        return;
+    }
+    pen = canvas_pen(parts->canvas, y, parts->at->label_cols - 1 - len, parts->at->label_cols - 1,
+                     ROLE_DIM);
+    (void)canvas_puts(&pen, text);
 }
 
-static void timeline_launches(struct parts *parts, const struct row *row, int y)
+static void timeline_series(struct parts *parts, const struct row *row, int y)
 {
     const struct window *window = &parts->app->window;
+    int cols = window->cols < PARTS_COLS_MAX ? window->cols : PARTS_COLS_MAX;
     struct canvas_pen pen = parts_time_pen(parts, y, ROLE_SPARK);
-    uint32_t most = 0;
-    char text[TIMEFMT_BYTES + 8];
-    double per_ms;
+    double most = 0;
     int col;
-    for (col = 0; col < window->cols; col++) {
-        int64_t begin_ns = window_time(window, col);
-        uint32_t n = timeline_times_in(&row->launches, begin_ns, begin_ns + window->ns_per_col);
-        most = n > most ? n : most;
+    series_sample(row->series, window->begin_ns, window->ns_per_col, cols, SERIES_MAX,
+                  parts->values);
+    for (col = 0; col < cols; col++) {
+        most = parts->values[col] > most ? parts->values[col] : most;
     }
-    for (col = 0; col < window->cols; col++) {
-        int64_t begin_ns = window_time(window, col);
-        uint32_t n = timeline_times_in(&row->launches, begin_ns, begin_ns + window->ns_per_col);
-        canvas_put(&pen, parts->glyphs->level[glyphs_level(n, most)]);
+    for (col = 0; col < cols; col++) {
+        canvas_put(&pen, parts->glyphs->level[spark_level(parts->values[col], most)]);
     }
-    per_ms = (double)most * 1e6 / (double)window->ns_per_col;
-    if (parts->at->label_cols >= 17 && most > 0) {
-        int len = snprintf(text, sizeof text, per_ms < 10.0 ? "%.1f" : "%.0f", per_ms);
-        struct canvas_pen label = canvas_pen(parts->canvas, y, parts->at->label_cols - 1 - len,
-                                             parts->at->label_cols - 1, ROLE_DIM);
-        (void)canvas_puts(&label, text);
-    }
+    timeline_series_label(parts, row->series, most, y);
 }
 
 static void timeline_row(struct parts *parts, uint32_t index, int y)
@@ -324,8 +317,8 @@ static void timeline_row(struct parts *parts, uint32_t index, int y)
             timeline_gap_selected(parts, y);
         }
         break;
-    case ROW_LAUNCHES:
-        timeline_launches(parts, row, y);
+    case ROW_SERIES:
+        timeline_series(parts, row, y);
         break;
     case ROW_LANE:
         parts_lane(parts, row, y);
