@@ -388,9 +388,10 @@ static uint64_t state_make(const struct session_control *control, uint32_t gate,
         bool kept_open = control->range_end == SESSION_RANGE_END_NONE && done > 0;
         collect = collect && (open > 0 || kept_open) && !ranges_used_up(control, done);
     }
-    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): the swap set it */
-    return (collect ? SESSION_STATE_COLLECT : 0) | (uint64_t)gate << SESSION_STATE_GATE_SHIFT |
-           (uint64_t)open << SESSION_STATE_OPEN_SHIFT | (uint64_t)done << SESSION_STATE_DONE_SHIFT;
+    uint64_t packed = (uint64_t)open << SESSION_STATE_OPEN_SHIFT;
+    packed |= (uint64_t)done << SESSION_STATE_DONE_SHIFT;
+    packed |= (uint64_t)gate << SESSION_STATE_GATE_SHIFT; /* NOLINT: the swap has set it */
+    return packed | (collect ? SESSION_STATE_COLLECT : 0);
 }
 
 static void log_transition(struct session_control *control, bool collect, enum session_cause cause)

@@ -352,7 +352,13 @@ static void test_fork(void **state)
     struct loot loot;
     (void)state;
     begin(&trial, "keep=1", "libcupti.so.13");
+    /* The leak search of the sanitizer can hang in the child of a process that has threads. */
+    const char *options = getenv("ASAN_OPTIONS");
+    char *before = options == NULL ? NULL : strdup(options);
+    (void)setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
     run(&trial, &loot, ARGS("fork"));
+    (void)setenv("ASAN_OPTIONS", before == NULL ? "" : before, 1);
+    free(before);
     assert_non_null(strstr(read_text(trial.dir, "out"), "child 4"));
     assert_int_equal(loot.spools, 2);
     check_all(&loot, &trial, 10);

@@ -266,9 +266,13 @@ static void test_ends(void **state)
         {"pthread_exit", 0,        true,  true },
     };
     (void)state;
+    const char *sanitize = getenv("CUTLINE_SANITIZE");
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
         struct trial trial;
         struct loot loot;
+        if (sanitize != NULL && sanitize[0] != '\0' && ends[i].exited == -SIGSEGV) {
+            continue; /* the sanitizer catches it and ends the program in its own way */
+        }
         trial_begin(&trial, NULL);
         trial_ready(&trial);
         int status = trial_run(&trial, "client_nvtx", ARGS("end", ends[i].how));
