@@ -25,6 +25,8 @@ struct command {
 
 /* One for each command; each is defined in its cmd_NAME.c. */
 extern const struct command COMMAND_VIEW;
+extern const struct command COMMAND_TOUR;
+extern const struct command COMMAND_CONFIG;
 extern const struct command COMMAND_INFO;
 extern const struct command COMMAND_STATS;
 extern const struct command COMMAND_ANALYZE;

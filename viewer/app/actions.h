@@ -95,7 +95,8 @@ enum action_group {
     X(search_next, "search-next", "n", VIEW, FIND, "next match") \
     X(search_previous, "search-previous", "N", VIEW, FIND, "previous match") \
     X(filter, "filter", "f", VIEW, FIND, "keep the ops and calls whose name matches; all figures follow") \
-    X(filter_clear, "filter-clear", "F", VIEW, FIND, "show all again")
+    X(filter_clear, "filter-clear", "F", VIEW, FIND, "show all again") \
+    X(filter_hide, "filter-hide", "v", VIEW, FIND, "hide what the filter leaves out, or dim it")
 
 #define ACTIONS_LISTS(X) \
     X(list_gaps, "gaps", "g", VIEW, LISTS, "idle gaps in view, longest first, with their cause") \
@@ -119,6 +120,7 @@ enum action_group {
     X(align, "align", "&", VIEW, OTHER, "with two captures: align them at a range; empty: first kernel") \
     X(names, "names", "V", VIEW, OTHER, "names: short with what tells them apart, full, mangled") \
     X(palette, "palette", ":", VIEW, OTHER, "run an action by its name") \
+    X(reload, "reload", "F5", VIEW, OTHER, "read the file again") \
     X(redraw, "redraw", "C-l", VIEW, OTHER, "draw the whole screen again") \
     X(quit, "quit", "q", VIEW, OTHER, "leave")
 

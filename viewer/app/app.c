@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "viewer/app/app_own.h"
+#include "viewer/app/tour.h"
 
 enum {
     APP_COUNT_MAX = 100000,
@@ -129,6 +130,8 @@ void app_lay_out(struct app *app)
     at->body_row = at->ruler_row >= 0 ? 2 : 1;
     at->status_row = app->bare ? -1 : at->rows - 1;
     left -= at->ruler_row >= 0 ? 1 : 0;
+    at->tour_row = app->tour_step > 0 && at->rows >= APP_ROWS_SMALL ? at->rows - 3 : -1;
+    left -= at->tour_row >= 0 ? 2 : 0;
     if (app->help_open && !app->bare) {
         list = left;
     } else if (!app->bare && app->list.kind != PANEL_NONE) {
@@ -410,6 +413,7 @@ static void app_settle_rows(struct app *app)
 void app_settle(struct app *app)
 {
     uint32_t device;
+    tour_advance(app);
     app_lay_out(app);
     if (app->window.cols != app->layout.time_cols) {
         app_resize(app, app->layout.cols, app->layout.rows);

@@ -128,6 +128,7 @@ struct app_layout {
     int list_rows;   /* with title and heads */
     int detail_row;  /* the rule above the detail, -1 = none */
     int detail_rows; /* with the rule */
+    int tour_row;    /* two rows of the tour, -1 = none */
     int status_row;
 };
 
@@ -167,6 +168,8 @@ struct app {
     int count;   /* digits typed so far */
     char message[APP_MESSAGE_BYTES]; /* shown on the status line until the next key */
     bool message_is_error;
+    int tour_step; /* from 1; 0 = no tour */
+    bool hide;     /* what the filter leaves out is hidden, not dimmed */
     bool quit;
     bool reload; /* the person asks for the file to be read again */
     bool redraw; /* the whole screen must be sent again */

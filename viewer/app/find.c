@@ -214,6 +214,14 @@ void verb_filter_clear(struct app *app, int count)
     (void)app_set_filter(app, "", NULL);
 }
 
+void verb_filter_hide(struct app *app, int count)
+{
+    (void)count;
+    app->hide = !app->hide;
+    app_say(app, app->hide ? "what the filter leaves out is hidden"
+                           : "what the filter leaves out is dimmed");
+}
+
 void verb_palette(struct app *app, int count)
 {
     (void)count;

@@ -357,6 +357,12 @@ void verb_help_page_up(struct app *app, int count)
     verb_help_up(app, app->layout.list_rows - 1);
 }
 
+void verb_reload(struct app *app, int count)
+{
+    (void)count;
+    app->reload = true;
+}
+
 void verb_redraw(struct app *app, int count)
 {
     (void)count;

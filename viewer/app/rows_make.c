@@ -247,7 +247,7 @@ int rows_add_device(struct rows *rows, const struct projection *projection, uint
         derive_copies(rows->trace, device, copies, err) != 0) {
         return -1;
     }
-    rows_add_derived(rows, copies, up, "memory", false);
+    rows_add_derived(rows, copies, up, "mem ops", false);
     if (rows_add_projected(rows, projection, device, up, err) != 0) {
         return -1;
     }

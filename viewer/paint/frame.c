@@ -48,6 +48,9 @@ int frame_paint(const struct app *app, const struct frame_style *style, struct c
     } else if (at->detail_row >= 0) {
         parts_detail(parts);
     }
+    if (at->tour_row >= 0) {
+        parts_tour(parts);
+    }
     parts_status(parts);
     free(parts);
     return 0;

@@ -32,6 +32,7 @@ void parts_detail(struct parts *parts);
 void parts_panel(struct parts *parts);
 void parts_help(struct parts *parts);
 void parts_status(struct parts *parts);
+void parts_tour(struct parts *parts);
 
 /* A name as far as the pen has room, in the form that is chosen. */
 void parts_name(const struct parts *parts, uint32_t name, struct canvas_pen *pen);

@@ -162,6 +162,9 @@ void parts_lane(struct parts *parts, const struct row *row, int y)
         const struct span *span = &parts->spans[i];
         bool selected = timeline_selected(parts, lane, span);
         struct canvas_pen pen = parts_time_pen(parts, y, ROLE_BAR);
+        if (parts->app->hide && !span->kept && !selected) {
+            continue;
+        }
         pen.col += span->col;
         pen.role = span->folded ? (span->kept ? ROLE_BLOCK : ROLE_BLOCK_DIM)
                                 : (span->kept ? ROLE_BAR : ROLE_BAR_DIM);

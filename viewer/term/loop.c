@@ -51,6 +51,7 @@ int loop_run(struct terminal *term, struct session *session, const struct frame_
             while (!loop_done(session) && term_read(term, &key)) {
                 session_key(session, &key);
             }
+            rc = session_app(session)->reload ? LOOP_RELOAD : rc;
             break;
         case TERM_RESIZE:
         case TERM_RESUME:

@@ -10,8 +10,13 @@
 
 /*
  * All keys that have come are applied before one frame is drawn, so that a held key never queues
- * frames. 0; a signal number where a signal asked to leave; -1 (err) where no frame could be made.
+ * frames. 0; a signal number where a signal asked to leave; LOOP_RELOAD where the file is to be
+ * read again; -1 (err) where no frame could be made.
  */
+enum {
+    LOOP_RELOAD = 1000
+};
+
 int loop_run(struct terminal *term, struct session *session, const struct frame_style *style,
              struct err *err);
 
