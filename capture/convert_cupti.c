@@ -294,7 +294,7 @@ static int write_sync(const struct row *row, struct err *err)
 static int write_event(const struct row *row, struct err *err)
 {
     uint32_t context = (uint32_t)get(row, CUPTI_EVENT_CONTEXT_ID);
-    bool timed = get(row, CUPTI_EVENT_DEVICE_TIMESTAMP) != 0;
+    bool timed = !row->event->untimed && get(row, CUPTI_EVENT_DEVICE_TIMESTAMP) != 0;
     struct store_cell cells[STORE_CUDA_EVENT_N] = {
         [STORE_CUDA_EVENT_TIMESTAMP] = store_cell_int(timed ? row->event->start : 0),
         [STORE_CUDA_EVENT_DEVICE_ID] = store_cell_int(convert_context_device(row->proc, context)),
@@ -627,7 +627,8 @@ int convert_cupti_add(struct convert *c, struct convert_proc *proc, const struct
     if (fault != FAULT_NONE && keep_bad_time(c, &row, fault, err) < 0) {
         return -1;
     }
-    if (fault == FAULT_ZERO || fault == FAULT_FOREIGN) {
+    event.untimed = fault != FAULT_NONE && kind->zero_is_time;
+    if ((fault == FAULT_ZERO || fault == FAULT_FOREIGN) && !event.untimed) {
         return 0;
     }
     event.end = event.end < event.start ? event.start : event.end;

@@ -237,7 +237,7 @@ struct convert_event {
     uint32_t proc;
     uint32_t kind; /* of CUPTI */
     uint32_t bytes;
-    uint32_t pad;
+    uint32_t untimed; /* it has no place on the time line, and a row all the same */
     int64_t start;
     int64_t end;
 };

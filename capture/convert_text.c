@@ -188,7 +188,9 @@ int convert_kernel_name(struct convert *c, struct convert_proc *proc, uint64_t f
         string = string_at(proc, field);
     }
     if (!string) {
-        if (convert_lose(c, proc->index,
+        /* an id of 0 is a name that the recorder could not read: it has counted it */
+        if (field != SPOOL_NAME_TAG &&
+            convert_lose(c, proc->index,
                          CONVERT_FAULT("kernel", "name not known", 1, CONVERT_NO_TIME), err) < 0) {
             return -1;
         }

@@ -205,7 +205,7 @@ void record_summary(const struct record_opts *opts, const struct record_result *
     if (converted->spools_bad) {
         buf_addf(out, "  %zu spools could not be read\n", converted->spools_bad);
     }
-    if (result->nobody) {
+    if (result->nobody && converted->processes_n == 0) {
         buf_adds(out, "  no process loaded the recorder: neither CUDA nor NVTX was used, or the "
                       "environment was not passed on (sudo, ssh, docker: see --print-env)\n");
     }

@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# CUDA without a GPU, through cutline record: what the stand-in CUPTI delivers is what is in the
+# capture, in the record layouts of all CUDA versions, in and out of order, from several threads; and
+# each failure of CUPTI is said while the command goes on.
+set -euo pipefail
+build=$CUTLINE_BUILD
+export STANDIN_CUDA=$build/tests/standin/libcuda.so.1
+export STANDIN_CUPTI_PATH=$build/tests/standin/libcupti.so.13
+work=$(mktemp -d)
+export TMPDIR=$work/tmp
+mkdir "$TMPDIR"
+unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+fail() { echo "FAILED: $*"; [ ! -s err ] || cat err; exit 1; }
+
+# record SETTINGS ARG...: client_cuda under cutline record, to cap.sqlite.
+record() {
+    local status=0
+    STANDIN_CUPTI=$1 "$CUTLINE" record -f -o cap --cupti "$STANDIN_CUPTI_PATH" --cuda-flush-interval 20 \
+        "$build/tests/client_cuda" "${@:2}" >out 2>err </dev/null || status=$?
+    [ "$status" -eq 0 ] || fail "$*: status $status"
+    [ -z "$(ls -A "$TMPDIR")" ] || fail "$*: left $(ls -A "$TMPDIR")"
+}
+
+# compare: every kind has as many rows as were delivered, and the rows are in order.
+cat >compare.py <<'END'
+import collections, re, sqlite3, sys
+delivered = collections.Counter()
+for kind, count in re.findall(r"^delivered (\d+) (\d+)$", open("out").read(), re.M):
+    delivered[int(kind)] += int(count)
+db = sqlite3.connect("cap.sqlite")
+have = {row[0] for row in db.execute("SELECT name FROM sqlite_master")}
+
+def rows(table):
+    return db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] if table in have else 0
+
+A = "CUPTI_ACTIVITY_KIND_"
+pairs = [
+    (delivered[1] + delivered[22], rows(A + "MEMCPY")),
+    (delivered[2], rows(A + "MEMSET")),
+    (delivered[5], rows(A + "RUNTIME")),
+    (delivered[10], rows(A + "KERNEL")),
+    (delivered[17], rows("PROFILER_OVERHEAD") + rows(A + "OVERHEAD")),
+    (delivered[36], rows(A + "CUDA_EVENT")),
+    (delivered[38], rows(A + "SYNCHRONIZATION")),
+    (delivered[51], rows(A + "GRAPH_TRACE")),
+    (delivered[8], rows("TARGET_INFO_CUDA_DEVICE")),
+    (delivered[9], rows("TARGET_INFO_CUDA_CONTEXT_INFO")),
+    (delivered[37], rows("TARGET_INFO_CUDA_STREAM")),
+]
+assert all(a == b for a, b in pairs), (sys.argv, pairs)
+assert sum(delivered.values()) > 0
+for table in have & {A + name for name in ("KERNEL", "RUNTIME", "MEMCPY", "MEMSET", "SYNCHRONIZATION")}:
+    starts = [row[0] for row in db.execute(f"SELECT start FROM {table} ORDER BY rowid")]
+    assert starts == sorted(starts), table
+    late = db.execute(f'SELECT count(*) FROM {table} WHERE "end" < start').fetchone()[0]
+    assert late == 0, table
+start, end = db.execute("SELECT min(start), max(\"end\") FROM NVTX_EVENTS WHERE eventType = 59").fetchone()
+assert 0 < start < end < db.execute("SELECT duration FROM ANALYSIS_DETAILS").fetchone()[0]
+END
+
+for layout in 11.4 11.6 12.1 12.6 13.0 13.4; do
+    record "layout=$layout" records 300
+    python3 compare.py "$layout"
+done
+record layout=12.6 backwards 300
+python3 compare.py backwards
+record layout=13.0,per_thread=1 threads
+python3 compare.py threads
+record layout=13.0 names
+names=$(sqlite3 cap.sqlite 'SELECT value, count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds s ON
+    s.id = demangledName GROUP BY 1 ORDER BY 1' | tr '\n' ' ')
+[ "$names" = "<unknown kernel>|2 first text|1 second text|2 " ] || fail "names: $names"
+record layout=13.0 times
+times=$(sqlite3 cap.sqlite 'SELECT reason, count(*) FROM CUTLINE_BAD_TIME GROUP BY 1 ORDER BY 1' | tr '\n' ' ')
+[ "$times" = "no timestamp|2 not of this clock|2 " ] || fail "times: $times"
+grep -q 'lost or not as it was: .* kernel (no timestamp)' err || fail "the summary does not tell of bad times"
+record layout=13.0 bad
+grep -q 'lost or not as it was' err || fail "nothing said of bad buffers"
+
+# says TEXT SETTINGS: the failure is named in the summary and in the capture.
+says() {
+    record "$2" records 5
+    grep -qF -- "$1" err || fail "$2: no '$1'"
+    sqlite3 cap.sqlite 'SELECT text FROM DIAGNOSTIC_EVENT' | grep -qF -- "$1" || fail "$2: not in the capture"
+    [ "$(sqlite3 cap.sqlite "SELECT count(*) FROM NVTX_EVENTS WHERE text = 'program'")" = 1 ] ||
+        fail "$2: NVTX was not recorded"
+}
+says "another CUPTI client is active" layout=13.0,subscribe=39
+says "no permission to record GPU activity (CUPTI result 35)" layout=13.0,subscribe=35
+says "no usable CUDA driver" layout=13.0,subscribe=999
+record layout=13.0 records 0
+grep -q 'attached but no CUDA' err || fail "no 'attached but no CUDA'"
+echo ok
