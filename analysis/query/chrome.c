@@ -107,18 +107,31 @@ static void tracks_number(struct writer *w)
 
 /* ---- pieces of JSON ---- */
 
+/* Adds ,"key":value */
+static void event_int(struct writer *w, const char *key, int64_t value)
+{
+    buf_adds(&w->buf, ",\"");
+    buf_adds(&w->buf, key);
+    buf_adds(&w->buf, "\":");
+    json_number(&w->buf, value);
+}
+
 static void event_begin(struct writer *w, const char *ph, int64_t pid, int64_t tid)
 {
     flush(w, FLUSH_BYTES);
-    buf_adds(&w->buf, w->any ? ",\n" : "\n");
-    buf_addf(&w->buf, "{\"ph\":\"%s\",\"pid\":%lld,\"tid\":%lld", ph, (long long)pid,
-             (long long)tid);
+    buf_adds(&w->buf, w->any ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
+    buf_adds(&w->buf, ph);
+    buf_addc(&w->buf, '"');
+    event_int(w, "pid", pid);
+    event_int(w, "tid", tid);
     w->any = true;
 }
 
 static void event_time(struct writer *w, const char *key, int64_t ns)
 {
-    buf_addf(&w->buf, ",\"%s\":", key);
+    buf_adds(&w->buf, ",\"");
+    buf_adds(&w->buf, key);
+    buf_adds(&w->buf, "\":");
     json_us(&w->buf, ns + w->shift_ns);
 }
 
@@ -130,7 +143,9 @@ static void event_duration(struct writer *w, int64_t ns)
 
 static void event_text(struct writer *w, const char *key, const char *text, size_t len)
 {
-    buf_addf(&w->buf, ",\"%s\":", key);
+    buf_adds(&w->buf, ",\"");
+    buf_adds(&w->buf, key);
+    buf_adds(&w->buf, "\":");
     json_text(&w->buf, text, len);
 }
 
@@ -244,10 +259,11 @@ static const char *category(const struct trace_name *name)
 static void args_op(struct writer *w, const struct trace_lane *lane, uint32_t index)
 {
     const struct facts_copy *copy = facts_copy_of(w->facts, index);
-    buf_addf(&w->buf, ",\"device\":%lld,\"context\":%lld,\"stream\":%lld",
-             (long long)lane->device_id, (long long)lane->context_id, (long long)lane->stream_id);
+    event_int(w, "device", lane->device_id);
+    event_int(w, "context", lane->context_id);
+    event_int(w, "stream", lane->stream_id);
     if (copy != NULL && copy->bytes >= 0)
-        buf_addf(&w->buf, ",\"bytes\":%lld", (long long)copy->bytes);
+        event_int(w, "bytes", copy->bytes);
 }
 
 /* The row tells the event in the file; the full name only where the short one hides something. */
@@ -258,7 +274,7 @@ static void event_args(struct writer *w, const struct trace_lane *lane, uint32_t
     const char *table = trace_source_table(w->trace, (enum trace_table)lane->table, index);
     buf_adds(&w->buf, ",\"args\":{\"table\":");
     json_text(&w->buf, table, strlen(table));
-    buf_addf(&w->buf, ",\"row\":%u", (unsigned)events->row[index]);
+    event_int(w, "row", events->row[index]);
     if (name->full_len != name->brief_len || memcmp(name->full, name->brief, name->full_len) != 0)
         event_text(w, "full", name->full, name->full_len);
     if (name->domain_len > 0)
@@ -308,8 +324,10 @@ static void flow_end(struct writer *w, const char *ph, uint32_t id, uint32_t lan
                      int64_t t_ns)
 {
     event_begin(w, ph, lane_pid(w, &w->trace->lanes[lane_index]), w->track[lane_index]);
-    buf_addf(&w->buf, ",\"cat\":\"launch\",\"name\":\"launch\",\"id\":%u%s", (unsigned)id,
-             ph[0] == 'f' ? ",\"bp\":\"e\"" : "");
+    buf_adds(&w->buf, ",\"cat\":\"launch\",\"name\":\"launch\"");
+    event_int(w, "id", id);
+    if (ph[0] == 'f')
+        buf_adds(&w->buf, ",\"bp\":\"e\"");
     event_time(w, "ts", t_ns);
     buf_addc(&w->buf, '}');
 }

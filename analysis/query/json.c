@@ -5,14 +5,29 @@
 
 #include "analysis/base/utf8.h"
 
+/* Bytes at the begin of text that stand for themselves: plain ASCII. */
+static size_t plain_run(const char *text, size_t len)
+{
+    size_t n = 0;
+    while (n < len && text[n] >= ' ' && text[n] != 0x7f && text[n] != '"' && text[n] != '\\')
+        n++;
+    return n;
+}
+
 void json_text(struct buf *out, const char *text, size_t len)
 {
     size_t at = 0;
     buf_addc(out, '"');
     while (at < len) {
         uint32_t cp;
-        size_t bytes = utf8_decode(text + at, len - at, &cp);
         char encoded[4];
+        size_t run = plain_run(text + at, len - at);
+        if (run > 0) {
+            buf_add(out, text + at, run);
+            at += run;
+            continue;
+        }
+        size_t bytes = utf8_decode(text + at, len - at, &cp);
         if (cp == '"' || cp == '\\') {
             buf_addc(out, '\\');
             buf_addc(out, (char)cp);
@@ -30,9 +45,46 @@ void json_text(struct buf *out, const char *text, size_t len)
     buf_addc(out, '"');
 }
 
+enum {
+    DIGITS_MAX = 20 /* of 64 bits */
+};
+
+/* The digits of value, at least `least` of them, at the end of digits; returns the first. */
+static char *digits_of(uint64_t value, int least, char digits[DIGITS_MAX])
+{
+    char *at = digits + DIGITS_MAX;
+    while (value > 0 || at > digits + DIGITS_MAX - least) {
+        *--at = (char)('0' + (int)(value % 10));
+        value /= 10;
+    }
+    return at;
+}
+
+static uint64_t magnitude(int64_t value)
+{
+    return value < 0 ? 0U - (uint64_t)value : (uint64_t)value;
+}
+
+void json_number(struct buf *out, int64_t value)
+{
+    char digits[DIGITS_MAX];
+    const char *at = digits_of(magnitude(value), 1, digits);
+    if (value < 0)
+        buf_addc(out, '-');
+    buf_add(out, at, (size_t)(digits + DIGITS_MAX - at));
+}
+
 void json_us(struct buf *out, int64_t ns)
 {
-    uint64_t value = ns < 0 ? 0U - (uint64_t)ns : (uint64_t)ns;
-    buf_addf(out, "%s%llu.%03u", ns < 0 ? "-" : "", (unsigned long long)(value / 1000),
-             (unsigned)(value % 1000));
+    enum {
+        DECIMALS = 3
+    };
+    char digits[DIGITS_MAX];
+    const char *at = digits_of(magnitude(ns), DECIMALS + 1, digits);
+    size_t whole = (size_t)(digits + DIGITS_MAX - at) - DECIMALS;
+    if (ns < 0)
+        buf_addc(out, '-');
+    buf_add(out, at, whole);
+    buf_addc(out, '.');
+    buf_add(out, at + whole, DECIMALS);
 }

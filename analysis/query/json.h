@@ -12,6 +12,8 @@
 
 /* Adds the text with its quotes. len bytes. */
 void json_text(struct buf *out, const char *text, size_t len);
+/* Adds a decimal integer. */
+void json_number(struct buf *out, int64_t value);
 /* Adds ns as microseconds with three decimals, exactly: 1500 -> "1.500". */
 void json_us(struct buf *out, int64_t ns);
 
