@@ -6,12 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "analysis/base/buf.h"
 #include "analysis/base/timefmt.h"
 #include "viewer/app/session.h"
+#include "viewer/app/state.h"
 #include "viewer/app/tour.h"
 #include "viewer/output.h"
 #include "viewer/paint/screen.h"
@@ -225,6 +227,76 @@ static int view_side(struct view *view, int i, const char *path, const struct vi
     return 0;
 }
 
+/* The file that keeps what was chosen for a capture: NAME-HASH in the folder for states. */
+static bool view_state_path(const struct trace *trace, char *path, size_t room, bool make)
+{
+    const char *base = getenv("XDG_STATE_HOME");
+    const char *home = getenv("HOME");
+    char folder[VIEW_PATH_BYTES / 2];
+    char *real = NULL;
+    uint32_t hash = 2166136261U;
+    const char *at;
+    int len;
+    if (base != NULL && base[0] == '/') {
+        len = snprintf(folder, sizeof folder, "%s/cutline", base);
+    } else if (home != NULL && home[0] == '/') {
+        len = snprintf(folder, sizeof folder, "%s/.local/state/cutline", home);
+    } else {
+        return false;
+    }
+    if (len < 0 || (size_t)len >= sizeof folder) {
+        return false;
+    }
+    real = realpath(trace->path, NULL);
+    if (real == NULL) {
+        return false;
+    }
+    if (make) {
+        char *slash = folder;
+        while ((slash = strchr(slash + 1, '/')) != NULL) {
+            *slash = '\0';
+            (void)mkdir(folder, 0700);
+            *slash = '/';
+        }
+        (void)mkdir(folder, 0700);
+    }
+    for (at = real; *at != '\0'; at++) {
+        hash = (hash ^ (unsigned char)*at) * 16777619U;
+    }
+    len = snprintf(path, room, "%s/%.100s-%08x", folder, view_title(real), (unsigned)hash);
+    free(real);
+    return len > 0 && (size_t)len < room;
+}
+
+static void view_state_load(struct app *app)
+{
+    char path[VIEW_PATH_BYTES];
+    struct buf text = {0};
+    if (view_state_path(app->trace, path, sizeof path, false) && access(path, R_OK) == 0 &&
+        view_read(path, &text, NULL) == 0) {
+        state_read(app, buf_text(&text), text.len);
+    }
+    buf_free(&text);
+}
+
+/* Written only where something was chosen; a failure is no matter. */
+static void view_state_save(const struct app *app, const struct buf *before)
+{
+    char path[VIEW_PATH_BYTES];
+    struct buf text = {0};
+    FILE *file;
+    state_write(app, &text);
+    if (!buf_failed(&text) && strcmp(buf_text(&text), buf_text(before)) != 0 &&
+        view_state_path(app->trace, path, sizeof path, true)) {
+        file = fopen(path, "wb");
+        if (file != NULL) {
+            (void)fwrite(buf_text(&text), 1, text.len, file);
+            (void)fclose(file);
+        }
+    }
+    buf_free(&text);
+}
+
 static int view_load(struct view *view, const struct opts_rest *rest, const struct view_args *args,
                      struct err *err)
 {
@@ -317,6 +389,7 @@ static int view_terminal(struct view *view, const struct opts_rest *rest,
         .colors = -1, .theme = (enum theme_kind)args->theme, .mouse = !args->no_mouse};
     const char *no_color = getenv("NO_COLOR");
     struct terminal *term;
+    struct buf before = {0};
     int rc;
     if (args->color == VIEW_COLOR_NEVER ||
         (args->color == VIEW_COLOR_AUTO && no_color != NULL && no_color[0] != '\0')) {
@@ -328,6 +401,10 @@ static int view_terminal(struct view *view, const struct opts_rest *rest,
     if (term == NULL) {
         return -1;
     }
+    if (!args->tour) {
+        view_state_load(view->apps[0]);
+    }
+    state_write(view->apps[0], &before);
     style.plain = term_theme(term)->colors == THEME_MONO;
     do {
         rc = loop_run(term, &view->session, &style, err);
@@ -336,6 +413,10 @@ static int view_terminal(struct view *view, const struct opts_rest *rest,
         }
     } while (rc == LOOP_RELOAD);
     term_close(term);
+    if (!args->tour) {
+        view_state_save(view->apps[0], &before);
+    }
+    buf_free(&before);
     *signal_number = rc > 0 ? rc : 0;
     return rc < 0 ? -1 : 0;
 }

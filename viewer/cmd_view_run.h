@@ -34,7 +34,7 @@ struct view_args {
 /* Shows the captures of rest (one or two). *signal_number: the signal that ended it, else 0. 0 or
  * -1.
  */
-int view_open(const struct opts_rest *rest, const struct view_args *args, int *signal_number,
+int view_open(const struct opts_rest *rest, const struct view_args *given, int *signal_number,
               struct err *err);
 /* Reads the person's configuration file; no file is no error. 0 or -1. */
 int view_config(struct config *config, struct err *err);

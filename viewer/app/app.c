@@ -40,6 +40,7 @@ struct app *app_open(const struct trace *trace, const char *title, struct err *e
     app->trace = trace;
     app->title = title;
     app->event.table = TRACE_TABLE_COUNT;
+    app->drag_col = -1;
     app->filter.stamp = 1;
     keymap_defaults(&app->keymap);
     app->busy = busy_new(trace, NULL, err);

@@ -164,8 +164,9 @@ struct app {
     int back_count;
     struct app_view forward[APP_HISTORY];
     int forward_count;
-    bool moving; /* the last action was a pan or zoom: it shares its history entry */
-    int count;   /* digits typed so far */
+    bool moving;  /* the last action was a pan or zoom: it shares its history entry */
+    int drag_col; /* where the mouse went down on the timeline, -1 = it did not */
+    int count;    /* digits typed so far */
     char message[APP_MESSAGE_BYTES]; /* shown on the status line until the next key */
     bool message_is_error;
     int tour_step; /* from 1; 0 = no tour */

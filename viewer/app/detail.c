@@ -4,7 +4,7 @@
  */
 #include "viewer/app/detail.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/base/timefmt.h"
@@ -162,8 +162,9 @@ static void detail_triple(struct detail *detail, const char *lead, const char *x
 static int64_t detail_number(const struct detail *detail, const char *key, int64_t fallback)
 {
     const char *value = detail_value(detail, key);
-    long long number = 0;
-    return value != NULL && sscanf(value, "%lld", &number) == 1 ? (int64_t)number : fallback;
+    char *end = NULL;
+    long long number = value != NULL ? strtoll(value, &end, 10) : 0;
+    return value != NULL && end != value ? (int64_t)number : fallback;
 }
 
 static void detail_kernel(struct detail *detail)

@@ -244,24 +244,38 @@ static int find_list_filter(struct app *app, const char *text, struct err *err)
     return 0;
 }
 
+/* Does the pattern compile? It is searched for when it is accepted. */
+static int find_check(struct app *app, const char *text, struct err *err)
+{
+    struct filter *filter;
+    (void)app;
+    if (text[0] == '\0') {
+        return 0;
+    }
+    filter = filter_new(text, strlen(text), err);
+    if (filter == NULL) {
+        return -1;
+    }
+    filter_free(filter);
+    return 0;
+}
+
+/* What happens while one types. */
+static int (*const FIND_LIVE[PROMPT_KIND_COUNT])(struct app *app, const char *text,
+                                                 struct err *err) = {
+    [PROMPT_SEARCH] = find_check,
+    [PROMPT_FILTER] = app_set_filter,
+    [PROMPT_ROWS] = app_set_row_filter,
+    [PROMPT_LIST] = find_list_filter,
+};
+
 void app_prompt_changed(struct app *app)
 {
     struct prompt *prompt = &app->prompt;
     struct err err = {0};
-    struct filter *filter;
     prompt->message[0] = '\0';
-    if (prompt->kind == PROMPT_FILTER && app_set_filter(app, prompt->text, &err) != 0) {
+    if (FIND_LIVE[prompt->kind] != NULL && FIND_LIVE[prompt->kind](app, prompt->text, &err) != 0) {
         (void)snprintf(prompt->message, sizeof prompt->message, "%.250s", err.text);
-    } else if (prompt->kind == PROMPT_ROWS && app_set_row_filter(app, prompt->text, &err) != 0) {
-        (void)snprintf(prompt->message, sizeof prompt->message, "%.250s", err.text);
-    } else if (prompt->kind == PROMPT_LIST && find_list_filter(app, prompt->text, &err) != 0) {
-        (void)snprintf(prompt->message, sizeof prompt->message, "%.250s", err.text);
-    } else if (prompt->kind == PROMPT_SEARCH && prompt->len > 0) {
-        filter = filter_new(prompt->text, prompt->len, &err);
-        if (filter == NULL) {
-            (void)snprintf(prompt->message, sizeof prompt->message, "%.250s", err.text);
-        }
-        filter_free(filter);
     }
 }
 

@@ -90,20 +90,22 @@ uint32_t lane_find_event(const struct lane *lane, uint32_t event, int64_t begin_
     return i;
 }
 
-int64_t lane_clip_ns(const struct lane *lane, const int64_t *sum, const struct terms *terms,
-                     uint32_t i, uint32_t j, int64_t begin_ns, int64_t end_ns)
+int64_t lane_clip_ns(const struct lane *lane, const struct terms *terms, uint32_t i, uint32_t j,
+                     int64_t begin_ns, int64_t end_ns)
 {
+    const struct terms *which = lane->kept_sum_ns != NULL ? terms : NULL;
+    const int64_t *sum = which != NULL ? lane->kept_sum_ns : lane->sum_ns;
     int64_t busy_ns;
     if (sum == NULL || i >= j) {
         return 0;
     }
     busy_ns = sum[j] - sum[i];
-    if (lane->begin_ns[i] < begin_ns && lane_keeps(lane, terms, i)) {
+    if (lane->begin_ns[i] < begin_ns && lane_keeps(lane, which, i)) {
         int64_t head_ns = begin_ns - lane->begin_ns[i];
         int64_t whole_ns = lane->end_ns[i] - lane->begin_ns[i];
         busy_ns -= head_ns < whole_ns ? head_ns : whole_ns;
     }
-    if (lane->end_ns[j - 1] > end_ns && lane_keeps(lane, terms, j - 1)) {
+    if (lane->end_ns[j - 1] > end_ns && lane_keeps(lane, which, j - 1)) {
         busy_ns -= lane->end_ns[j - 1] - end_ns;
     }
     return busy_ns;
@@ -114,9 +116,7 @@ int64_t lane_busy_ns(const struct lane *lane, const struct terms *terms, int64_t
 {
     uint32_t i = lane_lower(lane, 0, begin_ns);
     uint32_t j = lane_upper(lane, i, end_ns);
-    bool filtered = terms != NULL && lane->kept_sum_ns != NULL;
-    return lane_clip_ns(lane, filtered ? lane->kept_sum_ns : lane->sum_ns, filtered ? terms : NULL,
-                        i, j, begin_ns, end_ns);
+    return lane_clip_ns(lane, terms, i, j, begin_ns, end_ns);
 }
 
 void lane_fill_sums(const struct lane *lane, const struct terms *terms, int64_t *sum)

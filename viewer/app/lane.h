@@ -57,15 +57,13 @@ uint32_t lane_upper(const struct lane *lane, uint32_t from, int64_t t_ns);
 uint32_t lane_find(const struct lane *lane, int64_t begin_ns, uint32_t event);
 /* The same for a derived lane whose times are not those of the event: looks at all. O(n). */
 uint32_t lane_find_event(const struct lane *lane, uint32_t event, int64_t begin_ns);
-/* Busy time in [begin, end): all, or only what is kept. Without sums 0. O(log n). */
+/* Busy time in [begin, end): all (terms NULL), or only what is kept. Without sums 0. O(log n). */
 int64_t lane_busy_ns(const struct lane *lane, const struct terms *terms, int64_t begin_ns,
                      int64_t end_ns);
-/*
- * The same where i = lane_lower(begin) and j = lane_upper(end) are known; sum is sum_ns or
- * kept_sum_ns, terms is NULL for sum_ns.
+/* The same where i = lane_lower(begin) and j = lane_upper(end) are known. terms NULL: all events.
  */
-int64_t lane_clip_ns(const struct lane *lane, const int64_t *sum, const struct terms *terms,
-                     uint32_t i, uint32_t j, int64_t begin_ns, int64_t end_ns);
+int64_t lane_clip_ns(const struct lane *lane, const struct terms *terms, uint32_t i, uint32_t j,
+                     int64_t begin_ns, int64_t end_ns);
 /* Fills sum[count + 1] with the running sums of the events that the terms keep (NULL: all). */
 void lane_fill_sums(const struct lane *lane, const struct terms *terms, int64_t *sum);
 

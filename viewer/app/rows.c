@@ -317,9 +317,9 @@ static void rows_sums(struct row *row)
     row->lane.sum_ns = row->sums;
 }
 
-void rows_settle(struct rows *rows, uint32_t index, const struct rows_filter *filter)
+void rows_settle(struct rows *rows, uint32_t row_index, const struct rows_filter *filter)
 {
-    struct row *row = &rows->list[index];
+    struct row *row = &rows->list[row_index];
     bool gpu = row->lane.table == TRACE_GPU && row->lane.index == NULL;
     if (row->kind != ROW_LANE) {
         return;

@@ -97,6 +97,6 @@ struct rows_filter {
     uint64_t stamp;          /* a number for each filter */
 };
 /* Sees to it that a row has its sums for this filter. Without memory it goes without. */
-void rows_settle(struct rows *rows, uint32_t row, const struct rows_filter *filter);
+void rows_settle(struct rows *rows, uint32_t row_index, const struct rows_filter *filter);
 
 #endif

@@ -4,6 +4,10 @@
 #include "analysis/base/timefmt.h"
 #include "viewer/app/app_own.h"
 
+enum {
+    SELECT_DRAG_COLS = 3 /* less is a click with an unsteady hand */
+};
+
 void app_scroll(struct app *app)
 {
     struct rows *rows = &app->rows;
@@ -441,6 +445,21 @@ static void select_wheel(struct app *app, const struct key *key, int col)
     }
 }
 
+/* The mouse came up: a drag over some columns zooms to them. */
+static void select_release(struct app *app, int col)
+{
+    int from = app->drag_col < col ? app->drag_col : col;
+    int to = app->drag_col < col ? col : app->drag_col;
+    bool drag = app->drag_col >= 0 && col >= 0 && to - from >= SELECT_DRAG_COLS;
+    app->drag_col = -1;
+    if (drag) {
+        app_remember(app);
+        app_unselect(app);
+        app_look(app, window_fit(window_time(&app->window, from), window_time(&app->window, to + 1),
+                                 app->layout.time_cols));
+    }
+}
+
 void app_mouse(struct app *app, const struct key *key)
 {
     int col = key->x - app->layout.label_cols;
@@ -448,6 +467,10 @@ void app_mouse(struct app *app, const struct key *key)
     col = col >= app->window.cols ? app->window.cols - 1 : col;
     if (key->code == KEYS_WHEEL_UP || key->code == KEYS_WHEEL_DOWN) {
         select_wheel(app, key, col);
+        return;
+    }
+    if (key->code == KEYS_RELEASE) {
+        select_release(app, col);
         return;
     }
     if (app->list.kind != PANEL_NONE && key->y >= app->layout.list_row + 2 &&
@@ -464,6 +487,7 @@ void app_mouse(struct app *app, const struct key *key)
     }
     if (key->code == KEYS_CLICK || key->code == KEYS_PRESS) {
         app->moving = false;
+        app->drag_col = key->code == KEYS_PRESS ? col : -1;
         select_click(app, row, col);
     } else if (key->code == KEYS_DOUBLE_CLICK) {
         select_click(app, row, col);

@@ -57,6 +57,6 @@ int glyphs_level(int64_t part, int64_t whole)
         return 0;
     }
     /* 63-bit products: columns are below 2^46 ns. */
-    level = (part * (GLYPHS_LEVELS * 2) + whole) / (whole * 2);
+    level = (part * (int64_t)GLYPHS_LEVELS * 2 + whole) / (whole * 2);
     return level < 1 ? 1 : level > GLYPHS_LEVELS ? GLYPHS_LEVELS : (int)level;
 }

@@ -21,37 +21,50 @@ static void help_action(const struct parts *parts, enum action_id action, int y)
     (void)canvas_text_cut(&pen, ACTION_TABLE[action].help, strlen(ACTION_TABLE[action].help));
 }
 
-/* The lines of the help, from the first that is shown: group titles and actions. */
+/* The part of the help that is in sight. */
+struct help_page {
+    int y;
+    int end;
+    int first; /* line of the help at y */
+    int line;  /* the line that comes next */
+};
+
+/* The screen row of the next line, -1 where it is out of sight. */
+static int help_next(struct help_page *page)
+{
+    int y = page->y + page->line - page->first;
+    bool seen = page->line >= page->first && y < page->end;
+    page->line++;
+    return seen ? y : -1;
+}
+
+static void help_group(struct parts *parts, enum action_group group, struct help_page *page)
+{
+    int y = help_next(page);
+    int i;
+    if (y >= 0) {
+        struct canvas_pen pen = parts_pen(parts, y, ROLE_LIST_HEAD);
+        (void)canvas_puts(&pen, action_group_title(group));
+    }
+    for (i = 0; i < ACTION_COUNT; i++) {
+        y = ACTION_TABLE[i].group == group ? help_next(page) : -1;
+        if (y >= 0) {
+            help_action(parts, (enum action_id)i, y);
+        }
+    }
+}
+
 void parts_help(struct parts *parts)
 {
-    int y = parts->at->list_row;
-    int end = y + parts->at->list_rows;
-    int line = 0;
-    int last = -1;
-    int first = parts->app->help_first;
+    struct help_page page = {.y = parts->at->list_row, .first = parts->app->help_first};
+    int total = (int)ACTION_COUNT + (int)ACTION_GROUP_COUNT;
     int group;
-    int total = ACTION_COUNT + ACTION_GROUP_COUNT;
-    int room = end - y;
-    first = first + room > total ? total - room : first;
-    first = first < 0 ? 0 : first;
+    page.end = page.y + parts->at->list_rows;
+    if (page.first + parts->at->list_rows > total) {
+        page.first = total - parts->at->list_rows;
+    }
+    page.first = page.first < 0 ? 0 : page.first;
     for (group = 0; group < ACTION_GROUP_COUNT; group++) {
-        int i;
-        for (i = 0; i < ACTION_COUNT; i++) {
-            if ((int)ACTION_TABLE[i].group != group) {
-                continue;
-            }
-            if (group != last) {
-                if (line >= first && y + line - first < end) {
-                    struct canvas_pen pen = parts_pen(parts, y + line - first, ROLE_LIST_HEAD);
-                    (void)canvas_puts(&pen, action_group_title((enum action_group)group));
-                }
-                last = group;
-                line++;
-            }
-            if (line >= first && y + line - first < end) {
-                help_action(parts, (enum action_id)i, y + line - first);
-            }
-            line++;
-        }
+        help_group(parts, (enum action_group)group, &page);
     }
 }

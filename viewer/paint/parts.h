@@ -34,8 +34,8 @@ void parts_help(struct parts *parts);
 void parts_status(struct parts *parts);
 void parts_tour(struct parts *parts);
 
-/* A name as far as the pen has room, in the form that is chosen. */
-void parts_name(const struct parts *parts, uint32_t name, struct canvas_pen *pen);
+/* A name (by its number) as far as the pen has room, in the form that is chosen. */
+void parts_name(const struct parts *parts, uint32_t index, struct canvas_pen *pen);
 /* One lane at a screen row. */
 void parts_lane(struct parts *parts, const struct row *row, int y);
 /* A pen over the whole width of a screen row. */

@@ -84,12 +84,10 @@ static uint32_t span_owner(const struct span_walk *walk)
 static void span_measure(const struct span_walk *walk, struct span *span)
 {
     const struct lane *lane = walk->lane;
-    span->busy_ns =
-        lane_clip_ns(lane, lane->sum_ns, NULL, walk->i, walk->j, walk->begin_ns, walk->end_ns);
-    span->kept_ns = lane->kept_sum_ns == NULL
-                        ? span->busy_ns
-                        : lane_clip_ns(lane, lane->kept_sum_ns, walk->terms, walk->i, walk->j,
-                                       walk->begin_ns, walk->end_ns);
+    span->busy_ns = lane_clip_ns(lane, NULL, walk->i, walk->j, walk->begin_ns, walk->end_ns);
+    span->kept_ns = lane->kept_sum_ns == NULL ? span->busy_ns
+                                              : lane_clip_ns(lane, walk->terms, walk->i, walk->j,
+                                                             walk->begin_ns, walk->end_ns);
     span->count = walk->j - walk->i;
 }
 

@@ -70,6 +70,19 @@ static void svg_run(struct buf *out, const struct cell *cells, int cols, int x, 
     buf_adds(out, "</text>\n");
 }
 
+/* The first cell from col on that looks different. */
+static int svg_run_end(const struct cell *cells, int col, int cols, const struct theme *theme)
+{
+    struct theme_look look = svg_look(theme, &cells[col]);
+    for (col++; col < cols; col++) {
+        struct theme_look next = svg_look(theme, &cells[col]);
+        if (next.fg != look.fg || next.bg != look.bg || next.attrs != look.attrs) {
+            break;
+        }
+    }
+    return col;
+}
+
 void svg_write(const struct canvas *canvas, const struct theme *theme, struct buf *out)
 {
     int row;
@@ -84,14 +97,7 @@ void svg_write(const struct canvas *canvas, const struct theme *theme, struct bu
         int col = 0;
         while (col < canvas->cols) {
             struct theme_look look = svg_look(theme, &cells[col]);
-            int end = col + 1;
-            while (end < canvas->cols) {
-                struct theme_look next = svg_look(theme, &cells[end]);
-                if (next.fg != look.fg || next.bg != look.bg || next.attrs != look.attrs) {
-                    break;
-                }
-                end++;
-            }
+            int end = svg_run_end(cells, col, canvas->cols, theme);
             svg_run(out, cells + col, end - col, col, row, &look);
             col = end;
         }

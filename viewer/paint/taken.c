@@ -37,8 +37,8 @@ void taken_clipboard(const struct buf *text, struct buf *out)
         uint32_t word = a << 16 | b << 8 | c;
         buf_addc(out, digits[word >> 18 & 63]);
         buf_addc(out, digits[word >> 12 & 63]);
-        buf_addc(out, left > 1 ? digits[word >> 6 & 63] : '=');
-        buf_addc(out, left > 2 ? digits[word & 63] : '=');
+        buf_addc(out, (char)(left > 1 ? digits[word >> 6 & 63] : '='));
+        buf_addc(out, (char)(left > 2 ? digits[word & 63] : '='));
     }
     buf_adds(out, "\033\\");
 }

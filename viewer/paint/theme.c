@@ -121,19 +121,29 @@ static int32_t theme_256(int32_t rgb)
     return 16 + 36 * theme_level(r) + 6 * theme_level(g) + theme_level(b);
 }
 
-/* 0xRRGGBB to the eight or sixteen first colours. */
+static int32_t theme_grey(int32_t level, bool sixteen)
+{
+    if (level > 190) {
+        return sixteen && level > 230 ? 15 : 7;
+    }
+    return level <= 64 ? 0 : sixteen ? 8 : 7;
+}
+
+/* 0xRRGGBB to the eight or sixteen first colours: which parts are strong. */
 static int32_t theme_16(int32_t rgb, bool sixteen)
 {
-    int32_t r = rgb >> 16 & 255;
-    int32_t g = rgb >> 8 & 255;
-    int32_t b = rgb & 255;
-    int32_t top = r > g ? (r > b ? r : b) : (g > b ? g : b);
-    int32_t cut = top * 3 / 4;
-    int32_t index =
-        (r >= cut && r > 64 ? 1 : 0) | (g >= cut && g > 64 ? 2 : 0) | (b >= cut && b > 64 ? 4 : 0);
-    if (r == g && g == b) {
-        index = r > 190 ? (sixteen && r > 230 ? 15 : 7) : r > 64 ? (sixteen ? 8 : 7) : 0;
-        return index;
+    int32_t parts[3] = {rgb >> 16 & 255, rgb >> 8 & 255, rgb & 255};
+    int32_t top = 0;
+    int32_t index = 0;
+    int i;
+    if (parts[0] == parts[1] && parts[1] == parts[2]) {
+        return theme_grey(parts[0], sixteen);
+    }
+    for (i = 0; i < 3; i++) {
+        top = parts[i] > top ? parts[i] : top;
+    }
+    for (i = 0; i < 3; i++) {
+        index |= parts[i] >= top * 3 / 4 && parts[i] > 64 ? 1 << i : 0;
     }
     return sixteen && top > 200 ? index + 8 : index;
 }
