@@ -96,6 +96,20 @@ fi
 python3 analysis/tests/check_copies.py "$CUTLINE" "$work/gen.sqlite"
 python3 analysis/tests/check_density.py "$CUTLINE" "$work/gen.sqlite"
 
+# Names of strangers: no control byte reaches a terminal.
+cp "$work/gen.sqlite" "$work/dirty.sqlite"
+sqlite3 "$work/dirty.sqlite" "UPDATE StringIds SET value = value || char(27, 7, 10) || '[31m' ||
+    CAST(x'ff9b' AS TEXT); UPDATE NVTX_EVENTS SET text = text || char(27) || 'c' WHERE text IS NOT NULL"
+{
+    "$CUTLINE" analyze --all "$work/dirty.sqlite"
+    "$CUTLINE" analyze -r all "$work/dirty.sqlite"
+    "$CUTLINE" diff --all --rows -1 "$work/gen.sqlite" "$work/dirty.sqlite"
+} >"$work/shown"
+if LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]' "$work/shown"; then
+    fail "a control byte: $(LC_ALL=C grep -nP '[\x00-\x08\x0b-\x1f\x7f]' "$work/shown" | head -1 | cat -v)"
+fi
+python3 -c 'import sys; open(sys.argv[1], encoding="utf-8").read()' "$work/shown"
+
 # Files are named as nsys names them, and not replaced unasked.
 "$CUTLINE" analyze -q -r idle_gaps:min=1ms,gpu_gaps -o "$work/base" "$work/gen.sqlite"
 [ -s "$work/base_idle_gaps_min=1ms.csv" ] || fail "$(ls "$work")"
