@@ -67,40 +67,40 @@ static int occurrence_cmp(const void *a, const void *b)
     return c != 0 ? c : (x->nvtx > y->nvtx) - (x->nvtx < y->nvtx);
 }
 
-static bool is_range_of(const struct trace_name *name, const char *text, size_t len)
+static bool is_range_of(const struct trace_name *name, const struct align_range *range)
 {
     return (name->kind == TRACE_NVTX_PUSHPOP || name->kind == TRACE_NVTX_STARTEND) &&
-           name->full_len == len && memcmp(name->full, text, len) == 0;
+           name->full_len == range->len && memcmp(name->full, range->name, range->len) == 0;
 }
 
-uint32_t align_range(const struct trace *trace, const char *name, size_t len, uint32_t occurrence)
+uint32_t align_find_range(const struct trace *trace, const struct align_range *range)
 {
     const struct trace_events *nvtx = &trace->events[TRACE_NVTX];
     struct occurrence *list = malloc(((size_t)nvtx->count + 1) * sizeof *list);
     uint32_t count = 0;
     uint32_t found = TRACE_NONE;
     for (uint32_t i = 0; list != NULL && i < nvtx->count; i++) {
-        if (is_range_of(&trace->names[nvtx->name[i]], name, len))
+        if (is_range_of(&trace->names[nvtx->name[i]], range))
             list[count++] = (struct occurrence){nvtx->begin_ns[i], i};
     }
-    if (list != NULL && occurrence < count) {
+    if (list != NULL && range->occurrence < count) {
         qsort(list, count, sizeof *list, occurrence_cmp);
-        found = list[occurrence].nvtx;
+        found = list[range->occurrence].nvtx;
     }
     free(list);
     return found;
 }
 
-int align_by_range(const struct trace *base, const struct trace *new_trace, const char *name,
-                   size_t len, uint32_t occurrence, int64_t *shift_ns, struct err *err)
+int align_by_range(const struct trace *base, const struct trace *new_trace,
+                   const struct align_range *range, int64_t *shift_ns, struct err *err)
 {
-    uint32_t base_range = align_range(base, name, len, occurrence);
-    uint32_t new_range = align_range(new_trace, name, len, occurrence);
+    uint32_t base_range = align_find_range(base, range);
+    uint32_t new_range = align_find_range(new_trace, range);
     if (base_range == TRACE_NONE || new_range == TRACE_NONE) {
         struct buf safe = {0};
-        utf8_sanitize(&safe, name, len, false);
+        utf8_sanitize(&safe, range->name, range->len, false);
         (void)err_set(err, "no range \"%.200s\" number %lu in %s", buf_text(&safe),
-                      (unsigned long)occurrence + 1,
+                      (unsigned long)range->occurrence + 1,
                       base_range == TRACE_NONE ? "the first capture" : "the second capture");
         buf_free(&safe);
         return -1;

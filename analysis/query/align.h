@@ -16,11 +16,17 @@
 /* The begin of the first kernel or graph of each (of any op where there is none). */
 int align_by_kernel(const struct trace *base, const struct trace *new_trace, int64_t *shift_ns,
                     struct err *err);
-/* The begin of the n-th range (from 0, by begin) with exactly that name in each. */
-int align_by_range(const struct trace *base, const struct trace *new_trace, const char *name,
-                   size_t len, uint32_t occurrence, int64_t *shift_ns, struct err *err);
-/* The begin of the n-th range of that name in one trace; NVTX index, TRACE_NONE. */
-uint32_t align_range(const struct trace *trace, const char *name, size_t len, uint32_t occurrence);
+/* One range of a name: the n-th by begin. */
+struct align_range {
+    const char *name; /* the whole text, len bytes */
+    size_t len;
+    uint32_t occurrence; /* from 0 */
+};
+/* The begin of that range in each. */
+int align_by_range(const struct trace *base, const struct trace *new_trace,
+                   const struct align_range *range, int64_t *shift_ns, struct err *err);
+/* That range in one trace: NVTX index, TRACE_NONE. */
+uint32_t align_find_range(const struct trace *trace, const struct align_range *range);
 
 /* Names of NEW matched with those of BASE: same kind, full text and NVTX domain. */
 struct align_names {

@@ -88,8 +88,8 @@ static size_t rank_of(size_t count, size_t percent)
 static int instances_stats(const struct trace *trace, struct instances *out)
 {
     const struct trace_events *events = &trace->events[out->table];
-    int64_t *lengths = malloc((out->count + 1) * sizeof *lengths);
-    int64_t *scratch = malloc((out->count + 1) * sizeof *scratch);
+    int64_t *lengths = calloc(out->count + 1, sizeof *lengths);
+    int64_t *scratch = calloc(out->count + 1, sizeof *scratch);
     uint32_t *parts = calloc(PARTS, sizeof *parts);
     bool is_made = lengths != NULL && scratch != NULL && parts != NULL;
     for (size_t i = 0; is_made && i < out->count; i++) {
@@ -161,7 +161,7 @@ static int instance_cmp(const void *a, const void *b)
 
 static bool begins_before(const int64_t *begin_ns, uint32_t a, uint32_t b)
 {
-    return begin_ns[a] < begin_ns[b] || (begin_ns[a] == begin_ns[b] && a < b);
+    return begin_ns[a] != begin_ns[b] ? begin_ns[a] < begin_ns[b] : a < b;
 }
 
 static size_t run_end(const int64_t *begin_ns, const uint32_t *list, size_t count, size_t from)
@@ -194,7 +194,7 @@ static void sort_by_begin(const int64_t *begin_ns, struct instances *instances)
     uint32_t *out = NULL;
     while (count > 0 && run_end(begin_ns, instances->index, count, 0) < count) {
         if (out == NULL)
-            out = malloc(count * sizeof *out);
+            out = calloc(count, sizeof *out);
         if (out == NULL)
             return;
         runs_merge(begin_ns, instances->index, count, out);
@@ -213,7 +213,7 @@ void instances_sort(const struct trace *trace, struct instances *instances, bool
         sort_by_begin(events->begin_ns, instances);
         return;
     }
-    struct instance_key *keys = malloc((instances->count + 1) * sizeof *keys);
+    struct instance_key *keys = calloc(instances->count + 1, sizeof *keys);
     if (keys == NULL)
         return;
     for (size_t i = 0; i < instances->count; i++) {

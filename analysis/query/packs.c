@@ -155,10 +155,10 @@ static int packer_alloc(struct packer *packer, uint32_t count)
     packer->cursors.items = malloc(((size_t)packer->lane_count + 1) * sizeof(struct heap_item));
     packer->busy.items = malloc(ops * sizeof(struct heap_item));
     packer->free_rows.items = malloc(ops * sizeof(struct heap_item));
-    packer->at = malloc(((size_t)packer->lane_count + 1) * sizeof *packer->at);
-    packer->index = malloc(ops * sizeof *packer->index);
-    packer->lane = malloc(ops * sizeof *packer->lane);
-    packer->row = malloc(ops * sizeof *packer->row);
+    packer->at = calloc((size_t)packer->lane_count + 1, sizeof *packer->at);
+    packer->index = calloc(ops, sizeof *packer->index);
+    packer->lane = calloc(ops, sizeof *packer->lane);
+    packer->row = calloc(ops, sizeof *packer->row);
     return packer->cursors.items == NULL || packer->busy.items == NULL ||
                    packer->free_rows.items == NULL || packer->at == NULL || packer->index == NULL ||
                    packer->lane == NULL || packer->row == NULL

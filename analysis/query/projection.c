@@ -19,7 +19,7 @@ struct found {
 
 struct gather {
     const struct trace *trace;
-    const struct nvtx_ranges *ranges;
+    struct nvtx_ranges ranges;
     uint32_t *head;     /* owned: first found of each range */
     struct found *list; /* owned */
     uint32_t count;
@@ -42,7 +42,7 @@ static struct found *found_of(struct gather *gather, uint32_t range, uint32_t de
         gather->list = grown;
         gather->cap = cap;
     }
-    const struct nvtx_range *source = &gather->ranges->list[range];
+    const struct nvtx_range *source = &gather->ranges.list[range];
     struct found *found = &gather->list[gather->count];
     *found = (struct found){
         .projected = {.nvtx = source->event,
@@ -112,7 +112,7 @@ static int found_cmp(const void *a, const void *b)
 
 static uint32_t row_of_parent(const struct gather *gather, const struct found *found)
 {
-    uint32_t parent = gather->ranges->list[found->range].parent;
+    uint32_t parent = gather->ranges.list[found->range].parent;
     uint32_t i = parent != NVTX_RANGES_NONE ? gather->head[parent] : TRACE_NONE;
     while (i != TRACE_NONE && gather->list[i].projected.device != found->projected.device)
         i = gather->list[i].next;
@@ -231,23 +231,21 @@ static int gather_all(struct gather *gather, struct projection *out, struct err 
 {
     const struct report_options options = REPORT_OPTIONS_ALL;
     struct report_select select = {0};
-    struct nvtx_ranges ranges = {0};
     if (select_new(gather->trace, &options, &select, err) != 0)
         return -1;
     const struct report_context context = {gather->trace, &select, NULL};
-    int rc = nvtx_ranges_new(&context, KIT_PUSHPOP | KIT_STARTEND, true, &ranges, err);
+    int rc = nvtx_ranges_new(&context, KIT_PUSHPOP | KIT_STARTEND, true, &gather->ranges, err);
     if (rc == 0) {
-        gather->ranges = &ranges;
-        gather->head = malloc(((size_t)ranges.count + 1) * sizeof *gather->head);
+        gather->head = malloc(((size_t)gather->ranges.count + 1) * sizeof *gather->head);
         rc = gather->head == NULL ? err_nomem(err, "the projection") : 0;
     }
     if (rc == 0) {
-        memset(gather->head, 0xFF, ((size_t)ranges.count + 1) * sizeof *gather->head);
-        rc = nvtx_ranges_calls(&context, &ranges, gather_call, gather, err);
+        memset(gather->head, 0xFF, ((size_t)gather->ranges.count + 1) * sizeof *gather->head);
+        rc = nvtx_ranges_calls(&context, &gather->ranges, gather_call, gather, err);
     }
     if (rc == 0 && (gather->failed || put_on_rows(gather) != 0 || fill(out, gather) != 0))
         rc = err_nomem(err, "the projection");
-    nvtx_ranges_free(&ranges);
+    nvtx_ranges_free(&gather->ranges);
     select_free(&select);
     return rc;
 }

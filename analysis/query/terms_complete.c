@@ -22,10 +22,15 @@ struct finder {
     bool failed;
 };
 
+static int lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+}
+
 static bool same_letters(const char *a, const char *b, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
-        if (tolower((unsigned char)a[i]) != tolower((unsigned char)b[i]))
+        if (lower(a[i]) != lower(b[i]))
             return false;
     }
     return true;
@@ -50,7 +55,8 @@ static void offer(struct finder *finder, const char *text, size_t len)
     if (out->count == TERMS_CANDIDATES)
         return;
     for (size_t i = 0; i < out->count; i++) {
-        if (strlen(out->list[i]) == len && memcmp(out->list[i], text, len) == 0)
+        const char *have = out->list[i];
+        if (have != NULL && strlen(have) == len && memcmp(have, text, len) == 0)
             return;
     }
     char *copy = arena_copy(&out->arena, text, len);

@@ -1,8 +1,10 @@
 /*
- * terms_impl: the words of a filter, between terms_parse.c and terms.c alone.
+ * terms_impl: the words of a filter and their compilation, for terms*.c alone.
  */
 #ifndef CUTLINE_QUERY_TERMS_IMPL_H
 #define CUTLINE_QUERY_TERMS_IMPL_H
+
+#include <stdlib.h>
 
 #include "analysis/query/filter.h"
 #include "analysis/query/terms.h"
@@ -87,5 +89,69 @@ bool term_span_next(const char *text, size_t len, size_t *pos, struct term_span 
 /* The key that the body begins with and where its value begins; TERM_KEY_COUNT where it begins with
  * none. For dur the value begins with the comparison. */
 enum term_key term_key_of(const char *text, const struct term_span *span, size_t *value);
+
+/* ---- compilation ---- */
+
+enum terms_name {
+    TERMS_NAME_OUT,
+    TERMS_NAME_IN,
+    TERMS_NAME_FREE, /* of a kind that the filter is not about */
+};
+
+/* Everything that a compilation passes around. */
+struct terms_work {
+    const struct facts *facts;
+    const struct trace *trace;
+    struct terms *terms;
+    struct term_list list;
+    uint8_t *name_class; /* enum terms_name */
+    bool *lane_in;
+    bool asks_host;        /* a thread or nvtx word */
+    bool asks_device;      /* a device, context or stream word */
+    bool host_none;        /* what the host words say where there is no thread */
+    bool device_none;      /* what the device words say where there is no device */
+    uint64_t *call_host;   /* API: the host words */
+    uint64_t *call_device; /* API: the device words */
+};
+
+/* ---- bits ---- */
+
+static inline uint64_t *terms_bits_new(uint32_t count)
+{
+    return calloc((size_t)count / 64 + 1, sizeof(uint64_t));
+}
+
+static inline bool terms_bit(const uint64_t *bits, uint32_t i)
+{
+    return (bits[i / 64] >> (i % 64) & 1U) != 0;
+}
+
+static inline void terms_bit_set(uint64_t *bits, uint32_t i)
+{
+    bits[i / 64] |= UINT64_C(1) << (i % 64);
+}
+
+static inline void terms_bit_clear(uint64_t *bits, uint32_t i)
+{
+    bits[i / 64] &= ~(UINT64_C(1) << (i % 64));
+}
+
+/* ---- terms_host.c ---- */
+
+/* Does the pattern of a word match a text of the name? */
+bool terms_pattern_holds(const struct term *term, const struct trace_name *name);
+/* Is the number in one of the ranges of a word? */
+bool terms_in_ranges(const struct term *term, int64_t value);
+/* Does a thread word hold for a thread (an index), as if it were not turned round? */
+bool terms_thread_holds(const struct terms_work *work, const struct term *term, uint32_t index);
+/* The same for a device, context or stream word and a GPU lane. */
+bool terms_device_holds(const struct terms_work *work, const struct term *term,
+                        const struct trace_lane *lane);
+bool terms_is_device_key(enum term_key key);
+/* Fills asks_*, *_none and call_*. 0, or -1 without memory. */
+int terms_judge_partners(struct terms_work *work);
+/* What the thread, range and device words say of each event of a table: bits of the caller, NULL
+ * where they say nothing. 0, or -1 without memory. */
+int terms_partner_bits(const struct terms_work *work, enum trace_table table, uint64_t **bits);
 
 #endif

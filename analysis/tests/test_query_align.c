@@ -45,12 +45,17 @@ static void test_axis(void **state)
     model_build(empty);
     assert_int_equal(align_by_kernel(&base->trace, &later->trace, &shift_ns, NULL), 0);
     assert_int_equal(shift_ns, 6000);
-    assert_int_equal(align_by_range(&base->trace, &later->trace, "step", 4, 1, &shift_ns, NULL), 0);
+    assert_int_equal(align_by_range(&base->trace, &later->trace,
+                                    &(struct align_range){"step", 4, 1}, &shift_ns, NULL),
+                     0);
     assert_int_equal(shift_ns, 6000);
-    assert_int_equal(align_by_range(&base->trace, &later->trace, "step", 4, 2, &shift_ns, &err),
+    assert_int_equal(align_by_range(&base->trace, &later->trace,
+                                    &(struct align_range){"step", 4, 2}, &shift_ns, &err),
                      -1);
     assert_non_null(strstr(err.text, "no range \"step\" number 3 in the first capture"));
-    assert_int_equal(align_by_range(&base->trace, &later->trace, "ste", 3, 0, &shift_ns, &err), -1);
+    assert_int_equal(align_by_range(&base->trace, &later->trace, &(struct align_range){"ste", 3, 0},
+                                    &shift_ns, &err),
+                     -1);
     assert_int_equal(align_by_kernel(&base->trace, &empty->trace, &shift_ns, &err), -1);
     assert_non_null(strstr(err.text, "second capture"));
     capture_free(base);

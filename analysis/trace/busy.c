@@ -60,7 +60,9 @@ static bool arrays_room(struct busy_arrays *arrays, size_t cap)
 static void array_trim(int64_t **array, size_t count)
 {
     int64_t *shrunk = realloc(*array, (count + 1) * sizeof *shrunk);
-    *array = shrunk == NULL ? *array : shrunk;
+    if (shrunk != NULL) {
+        *array = shrunk;
+    }
 }
 
 static void arrays_sum(struct busy_arrays *arrays)

@@ -64,10 +64,10 @@ static void session_align(struct session *session, const char *name)
     struct app *app = session_app(session);
     const struct trace *base = session->apps[0]->trace;
     const struct trace *other = session->apps[1]->trace;
+    const struct align_range first = {.name = name, .len = strlen(name)};
     struct err err = {0};
-    int rc = name[0] == '\0'
-                 ? align_by_kernel(base, other, &session->shift_ns, &err)
-                 : align_by_range(base, other, name, strlen(name), 0, &session->shift_ns, &err);
+    int rc = name[0] == '\0' ? align_by_kernel(base, other, &session->shift_ns, &err)
+                             : align_by_range(base, other, &first, &session->shift_ns, &err);
     if (rc != 0) {
         app_fail(app, "%s", err.text);
     } else if (name[0] != '\0') {
