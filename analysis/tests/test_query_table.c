@@ -334,7 +334,7 @@ static void test_selection(void **state)
     int round;
     (void)state;
     for (round = 1; round <= 200; round++) {
-        int64_t values[200];
+        int64_t values[200] = {0};
         int64_t sorted[200];
         double middle[2];
         size_t count = (size_t)round;
@@ -343,7 +343,7 @@ static void test_selection(void **state)
             seed = seed * 6364136223846793005U + 1442695040888963407U;
             values[i] = (int64_t)(seed >> 33) % (round % 3 == 0 ? 5 : 100000);
         }
-        memcpy(sorted, values, sizeof values);
+        memcpy(sorted, values, count * sizeof *values);
         qsort(sorted, count, sizeof *sorted, compare_int64);
         middle[0] = (double)sorted[(count - 1) / 2];
         middle[1] = (double)sorted[count / 2];
