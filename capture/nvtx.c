@@ -21,6 +21,19 @@
 #define SEGMENT_LAST_BYTES  (UINT32_C(1) << 20)
 #define RING_PARTS          64
 
+/* Texts of the segment by the address that they came from, in the last bytes of each segment: a
+ * program gives the same literals again and again, and a repeated text is 8 bytes. */
+#define REPEAT_SLOTS 64
+#define REPEAT_LEAST 12 /* shorter texts are written again */
+
+struct repeat {
+    const char *text;
+    uint32_t offset; /* in the payload */
+    uint32_t bytes;
+};
+
+#define REPEAT_BYTES (REPEAT_SLOTS * sizeof(struct repeat))
+
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
@@ -111,7 +124,7 @@ static uint64_t next_size(struct nvtx_thread *thread, const struct spool_writer 
         thread->next_bytes =
             (uint32_t)(bytes * 4 < SEGMENT_LAST_BYTES ? bytes * 4 : SEGMENT_LAST_BYTES);
     }
-    while (bytes - SPOOL_SEGMENT_HEAD < need) {
+    while (bytes - SPOOL_SEGMENT_HEAD - REPEAT_BYTES < need) {
         bytes *= 2;
     }
     return bytes;
@@ -125,22 +138,22 @@ static struct spool_segment *find_segment(struct nvtx_thread *thread, struct spo
     /* Only a thread's first: its records must come in the order of the segments. */
     if (!thread->begun) {
         struct spool_segment *spare = spool_writer_get_spare(writer);
-        if (spare != NULL && spool_room(spare) - atomic_load(&spare->published) >= need) {
+        if (spare != NULL &&
+            spool_room(spare) - REPEAT_BYTES - atomic_load(&spare->published) >= need) {
             return spare;
         }
         if (spare != NULL) {
             spool_writer_finish(writer, spare);
         }
     }
-    if (!writer->ring && atomic_load(&writer->control->full) != 0) {
-        spool_writer_loss(writer, SPOOL_LOSS_MAX_SIZE, 0, 1);
-        return NULL;
-    }
     struct spool_segment *segment =
         spool_writer_take(writer, SPOOL_SEGMENT_NVTX, next_size(thread, writer, need), &why);
     if (segment == NULL) {
         spool_writer_loss(writer, why, 0, 1);
-    } else if (segment->bytes >= SEGMENT_LAST_BYTES) {
+        return NULL;
+    }
+    memset((uint8_t *)segment + segment->bytes - REPEAT_BYTES, 0, REPEAT_BYTES);
+    if (segment->bytes >= SEGMENT_LAST_BYTES) {
         spool_writer_anchor(writer, 0);
     }
     return segment;
@@ -171,7 +184,7 @@ static bool refill(struct nvtx_thread *thread, size_t bytes)
     thread->segment = segment;
     thread->begun = true;
     thread->at = spool_payload(segment) + published;
-    thread->end = (uint8_t *)segment + segment->bytes;
+    thread->end = (uint8_t *)segment + segment->bytes - REPEAT_BYTES;
     memcpy(thread->at, &head, sizeof(head));
     thread->at += sizeof(head);
     atomic_store_explicit(&segment->published, published + sizeof(head), memory_order_release);
@@ -190,6 +203,10 @@ static bool __attribute__((noinline)) make_room(struct nvtx_thread *thread, size
     }
     if ((size_t)(thread->end - thread->at) >= bytes) {
         return true;
+    }
+    if (!inject.config.ring && atomic_load(&inject.control->full) != 0) {
+        count_loss(SPOOL_LOSS_MAX_SIZE);
+        return false;
     }
     int saved = errno;
     thread->busy = 1;
@@ -251,9 +268,49 @@ static inline uint8_t *put_u64(uint8_t *at, uint64_t value)
     return put(at, &value, sizeof(value));
 }
 
+/* The place in the table for the text at that address. The table is of the segment that the thread
+ * writes. */
+static inline struct repeat *repeat_of(const struct nvtx_thread *thread, const char *text)
+{
+    uintptr_t key = (uintptr_t)text;
+    struct repeat *table = (struct repeat *)(void *)thread->end;
+    return &table[(key >> 3 ^ key >> 9) % REPEAT_SLOTS];
+}
+
+/* Writes the event as a repeated text, if the segment holds it: same address, and still the same
+ * bytes. strncmp, unlike memcmp, does not read beyond the end of a text that became shorter. */
+static inline bool emit_repeat(uint8_t type, const char *text)
+{
+    struct nvtx_thread *thread = &self;
+    const size_t bytes = sizeof(struct spool_nvtx) + 2 * sizeof(uint32_t);
+    if (UNLIKELY(!inject.nvtx.default_domain.wanted || thread->busy != 0 || text == NULL ||
+                 !session_control_collecting(inject.control) ||
+                 (size_t)(thread->end - thread->at) < bytes)) {
+        return false;
+    }
+    thread->busy = 1;
+    atomic_signal_fence(memory_order_seq_cst);
+    const struct repeat *known = repeat_of(thread, text);
+    const char *stored = (const char *)spool_payload(thread->segment) + known->offset;
+    if (known->text != text || strncmp(stored, text, known->bytes) != 0 ||
+        text[known->bytes] != '\0') {
+        nvtx_leave();
+        return false;
+    }
+    struct spool_nvtx head = {type, SPOOL_NVTX_REPEAT, 0, (uint32_t)bytes, event_time()};
+    memcpy(thread->at, &head, sizeof(head));
+    memcpy(thread->at + sizeof(head), &known->offset, 2 * sizeof(uint32_t));
+    thread->next = thread->at + bytes;
+    commit();
+    return true;
+}
+
 /* An event in the default domain that has a text and nothing else. */
 static inline void emit_text(uint8_t type, const char *text)
 {
+    if (LIKELY(emit_repeat(type, text))) {
+        return;
+    }
     size_t length = text == NULL ? 0 : strlen(text);
     if (UNLIKELY(length > SPOOL_TEXT_MAX)) {
         length = SPOOL_TEXT_MAX;
@@ -265,6 +322,10 @@ static inline void emit_text(uint8_t type, const char *text)
         at = put_u32(at, (uint32_t)length);
         if (length > 0) {
             memcpy(at, text, length); /* NOLINT: no terminator is wanted */
+        }
+        if (length >= REPEAT_LEAST) {
+            *repeat_of(&self, text) = (struct repeat){
+                text, (uint32_t)(at - spool_payload(self.segment)), (uint32_t)length};
         }
         commit();
     }

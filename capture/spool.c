@@ -331,8 +331,24 @@ static bool take_blob(struct fields *fields, struct spool_item *item)
            (item->u.nvtx.blob_bytes = kept, true);
 }
 
+/* A text that an earlier record of the segment holds. */
+static bool take_repeat(const struct spool_reader *reader, struct fields *fields,
+                        struct spool_item *item)
+{
+    uint32_t offset = 0;
+    uint32_t bytes = 0;
+    if (!take_u32(fields, &offset) || !take_u32(fields, &bytes) || offset > reader->used ||
+        bytes > reader->used - offset) {
+        return false;
+    }
+    item->u.nvtx.text = (const char *)reader->payload + offset;
+    item->u.nvtx.text_bytes = bytes;
+    return true;
+}
+
 /* Reads the fields that the flags name, in their order. */
-static bool take_fields(struct fields *fields, struct spool_item *item)
+static bool take_fields(const struct spool_reader *reader, struct fields *fields,
+                        struct spool_item *item)
 {
     uint8_t flags = item->u.nvtx.head.flags;
     uint32_t zero = 0;
@@ -355,6 +371,9 @@ static bool take_fields(struct fields *fields, struct spool_item *item)
     }
     if (good && (flags & SPOOL_NVTX_STRING) != 0) {
         good = take_u64(fields, &item->u.nvtx.string);
+    }
+    if (good && (flags & SPOOL_NVTX_REPEAT) != 0) {
+        good = take_repeat(reader, fields, item);
     }
     if (good && (flags & SPOOL_NVTX_TEXT) != 0) {
         good = take_u32(fields, &item->u.nvtx.text_bytes) &&
@@ -392,7 +411,7 @@ static bool next_nvtx(struct spool_reader *reader, struct spool_item *item)
         item->kind = SPOOL_ITEM_NVTX;
         item->u.nvtx.head = head;
         item->u.nvtx.tid = reader->tid;
-        if (take_fields(&fields, item)) {
+        if (take_fields(reader, &fields, item)) {
             return true;
         }
         reader->damage.records_bad++;

@@ -284,6 +284,10 @@ enum spool_nvtx_type {
 #define SPOOL_NVTX_STRING 0x20 /* uint64_t id of a registered string */
 #define SPOOL_NVTX_TEXT   0x40 /* uint32_t length, then the bytes, no terminator */
 
+/* uint32_t offset, uint32_t length: the text is the one at that offset of the same segment's
+ * payload. The reader resolves it. */
+#define SPOOL_NVTX_REPEAT 0x80
+
 #define SPOOL_TEXT_MAX    8192
 #define SPOOL_PAYLOAD_MAX 1024
 

@@ -259,6 +259,34 @@ static void fork_after(void)
     printf("child %d\n", WEXITSTATUS(status));
 }
 
+/* The parent only uses NVTX; the child starts CUDA, as workers of a launcher do. */
+static void fork_before(void)
+{
+    nvtx.mark_a("in the parent");
+    (void)fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        start_cuda();
+        base_ns = now_ns();
+        printf("base %llu\n", (unsigned long long)base_ns);
+        put_all(0, 10);
+        say_delivered();
+        exit(0);
+    }
+    (void)waitpid(pid, NULL, 0);
+    exit(0);
+}
+
+/* Puts some records and waits to be killed. */
+static void wait_to_be_killed(void)
+{
+    put_all(0, 10);
+    say_delivered();
+    for (;;) {
+        (void)pause();
+    }
+}
+
 static void callbacks(void)
 {
     struct cupti_resource_data resource = {&standin, NULL, NULL};
@@ -344,6 +372,8 @@ static void run_mode(const char *mode, const char *value)
         profiler();
     } else if (strcmp(mode, "fork") == 0) {
         fork_after();
+    } else if (strcmp(mode, "wait") == 0) {
+        wait_to_be_killed();
     } else if (strcmp(mode, "callbacks") == 0) {
         callbacks();
     } else if (strcmp(mode, "count") == 0) {
@@ -371,6 +401,9 @@ int main(int argc, char **argv)
     }
     if (strcmp(mode, "early") == 0) {
         (void)dlopen(getenv("STANDIN_CUPTI_PATH"), RTLD_NOW);
+    }
+    if (strcmp(mode, "fork-before") == 0) {
+        fork_before();
     }
     start_cuda();
     base_ns = now_ns();

@@ -371,6 +371,49 @@ static void test_fork(void **state)
     trial_end(&trial);
 }
 
+static void test_fork_before(void **state)
+{
+    struct trial trial;
+    struct loot loot;
+    (void)state;
+    begin(&trial, "", "libcupti.so.13");
+    run(&trial, &loot, ARGS("fork-before"));
+    assert_int_equal(loot.spools, 2);
+    check_all(&loot, &trial, 10);
+    assert_int_equal(atomic_load(&trial.control->processes_cuda), 1);
+    assert_int_equal(loot.loss_count, 0);
+    loot_free(&loot);
+    trial_end(&trial);
+}
+
+/* When collecting is over for good, what CUPTI holds is fetched, and the launcher can know when
+ * that is done. */
+static void test_stop(void **state)
+{
+    struct trial trial;
+    struct loot loot;
+    (void)state;
+    begin(&trial, "keep=1", "libcupti.so.13");
+    trial_ready(&trial);
+    pid_t pid = trial_start(&trial, "client_cuda", ARGS("wait"));
+    while (strstr(read_text(trial.dir, "out"), "delivered 51") == NULL &&
+           waitpid(pid, NULL, WNOHANG) == 0) {
+        (void)usleep(1000);
+    }
+    session_control_set_gate(trial.control, SESSION_GATE_STOP);
+    while (atomic_load(&trial.control->processes_flushed) == 0 &&
+           waitpid(pid, NULL, WNOHANG) == 0) {
+        (void)usleep(1000);
+    }
+    (void)kill(pid, SIGKILL);
+    (void)waitpid(pid, NULL, 0);
+    loot_read(&loot, trial.dir);
+    check_all(&loot, &trial, 10);
+    assert_int_equal(loot.damage[0].undelivered, 0);
+    loot_free(&loot);
+    trial_end(&trial);
+}
+
 static void test_callbacks(void **state)
 {
     struct trial trial;
@@ -684,7 +727,8 @@ int main(void)
         cmocka_unit_test(test_odd_times),      cmocka_unit_test(test_bad_buffers),
         cmocka_unit_test(test_budget),         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_profiler_range), cmocka_unit_test(test_fork),
-        cmocka_unit_test(test_callbacks),      cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_callbacks),      cmocka_unit_test(test_fork_before),
+        cmocka_unit_test(test_stop),           cmocka_unit_test(test_failures),
         cmocka_unit_test(test_every_code),     cmocka_unit_test(test_no_cupti),
         cmocka_unit_test(test_mapped_cupti),   cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_api_filter),     cmocka_unit_test(test_ends),

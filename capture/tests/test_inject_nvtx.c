@@ -143,6 +143,7 @@ static void test_times(void **state)
     }
     for (size_t i = 0; i < loot.nvtx_count; i++) {
         assert_true(loot.nvtx[i].item.u.nvtx.head.time >= first);
+        assert_string_equal(loot.nvtx[i].text, i % 2 == 0 ? "one of many events" : "");
         first = loot.nvtx[i].item.u.nvtx.head.time;
     }
     assert_true(first <= last);
