@@ -86,6 +86,7 @@ static void free_convert(struct convert *c)
     buf_free(&c->scratch2);
     free(c->procs);
     free(c->lost);
+    free(c->intervals);
     free(c->domains);
     free(c->call_ids[0]);
     free(c->call_ids[1]);
@@ -507,6 +508,35 @@ static int write_sorted(struct convert *c, struct err *err)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+/* The stretches in which the recording was on, from the log of the control page. Records outside
+ * them are left out here once more: the library only drops whole buffers of them. */
+static int read_intervals(struct convert *c, struct err *err)
+{
+    struct session_transition change;
+    uint64_t n = c->control ? atomic_load(&c->control->log_count) : 0;
+    if (n == 0 || n > SESSION_LOG_ENTRIES) {
+        return 0; /* not known, or more than were kept */
+    }
+    c->intervals = calloc(n, sizeof *c->intervals);
+    if (!c->intervals) {
+        return err_nomem(err, "capture ranges");
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (!session_control_transition(c->control, i, &change)) {
+            continue;
+        }
+        int64_t at_ns = change.mono_ns - c->zero_mono_ns;
+        bool open = c->intervals_n > 0 && c->intervals[c->intervals_n - 1].end_ns == INT64_MAX;
+        if (change.collect && !open) {
+            c->intervals[c->intervals_n++] =
+                (struct convert_interval){.begin_ns = at_ns, .end_ns = INT64_MAX};
+        } else if (!change.collect && open) {
+            c->intervals[c->intervals_n - 1].end_ns = at_ns;
+        }
+    }
+    return 0;
+}
+
 static int read_session(struct convert *c, struct err *err)
 {
     session_config_init(&c->config);
@@ -517,7 +547,7 @@ static int read_session(struct convert *c, struct err *err)
                        session_control_ranges_open(c->control) > 0)) {
         c->result->range_opened = true;
     }
-    if (find_spools(c, err) < 0 || begin_clocks(c, err) < 0) {
+    if (find_spools(c, err) < 0 || begin_clocks(c, err) < 0 || read_intervals(c, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < c->procs_n; i++) {

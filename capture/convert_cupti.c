@@ -601,6 +601,18 @@ static void count(struct convert_process *process, enum convert_stream stream)
     process->syncs += stream == CONVERT_SYNC;
 }
 
+/* Outside the capture range: left out as asked. */
+static int lose_outside(struct convert *c, const struct row *row, struct err *err)
+{
+    const char *reason = spool_loss_name(SPOOL_LOSS_OUTSIDE_RANGE);
+    if (convert_lose(c, row->proc->index,
+                     CONVERT_FAULT(row->kind->name, reason, 1, row->event->start), err) < 0) {
+        return -1;
+    }
+    convert_harmless(c, row->proc->index, row->kind->name, reason, true);
+    return 0;
+}
+
 int convert_cupti_add(struct convert *c, struct convert_proc *proc, const struct spool_item *item,
                       struct err *err)
 {
@@ -622,8 +634,15 @@ int convert_cupti_add(struct convert *c, struct convert_proc *proc, const struct
     event.start = cupti_time(c, proc, (uint64_t)get(&row, kind->start));
     event.end =
         kind->end == NONE ? event.start : cupti_time(c, proc, (uint64_t)get(&row, kind->end));
-    count(&c->result->processes[proc->index], kind->stream);
+    /* a call that the filter of the library left out has no number any more; it was counted */
+    if (kind->stream == CONVERT_API && get(&row, CUPTI_API_CBID) == 0) {
+        return 0;
+    }
     enum fault fault = time_fault(c, &row);
+    if (fault == FAULT_NONE && !kind->zero_is_time && !convert_wanted(c, event.start, event.end)) {
+        return lose_outside(c, &row, err);
+    }
+    count(&c->result->processes[proc->index], kind->stream);
     if (fault != FAULT_NONE && keep_bad_time(c, &row, fault, err) < 0) {
         return -1;
     }

@@ -397,6 +397,65 @@ static int resource_row(struct convert *c, const struct convert_proc *proc,
     return 0;
 }
 
+/* ---- payload schemas ------------------------------------------------------------------------- */
+
+/* "FLAGS TYPE DETAIL OFFSET NAME", the numbers in hexadecimal (capture/README.md). */
+static int schema_entry_row(struct convert *c, const struct store_cell ids[2], int64_t index,
+                            char *line, struct err *err)
+{
+    int64_t numbers[4] = {0, 0, 0, 0};
+    char *at = line;
+    for (int i = 0; i < 4; i++) {
+        numbers[i] = (int64_t)strtoull(at, &at, 16);
+    }
+    at += *at == ' ';
+    struct store_cell row[STORE_NVTX_SCHEMA_ENTRIES_N] = {
+        [STORE_NVTX_SCHEMA_ENTRIES_DOMAIN_ID] = ids[0],
+        [STORE_NVTX_SCHEMA_ENTRIES_SCHEMA_ID] = ids[1],
+        [STORE_NVTX_SCHEMA_ENTRIES_IDX] = store_cell_int(index),
+        [STORE_NVTX_SCHEMA_ENTRIES_FLAGS] = store_cell_int(numbers[0]),
+        [STORE_NVTX_SCHEMA_ENTRIES_TYPE] = store_cell_int(numbers[1]),
+        [STORE_NVTX_SCHEMA_ENTRIES_NAME] = convert_text(&c->scratch, at, strlen(at)),
+        [STORE_NVTX_SCHEMA_ENTRIES_ARRAY_OR_UNION_DETAIL] = store_cell_int(numbers[2]),
+        [STORE_NVTX_SCHEMA_ENTRIES_OFFSET] = store_cell_int(numbers[3]),
+    };
+    return store_writer_row(c->writer, STORE_TABLE_NVTX_SCHEMA_ENTRIES, row, err);
+}
+
+static int schema_rows(struct convert *c, const struct convert_proc *proc,
+                       const struct spool_item *item, struct err *err)
+{
+    const struct spool_meta *head = &item->u.meta.head;
+    uint32_t domain = head->domain < proc->domains_n ? proc->domains[head->domain] : head->domain;
+    const struct store_cell ids[2] = {store_cell_int(domain),
+                                      store_cell_int((int64_t)head->value[0])};
+    char *text = arena_copy(&c->arena, item->u.meta.text, head->text_bytes);
+    int64_t entries = 0;
+    if (!text) {
+        return err_nomem(err, "payload schemas");
+    }
+    char *line = strchr(text, '\n');
+    size_t name_len = line ? (size_t)(line - text) : strlen(text);
+    while (line && line[1]) {
+        char *next = strchr(line + 1, '\n');
+        if (next) {
+            *next = '\0';
+        }
+        if (schema_entry_row(c, ids, entries++, line + 1, err) < 0) {
+            return -1;
+        }
+        line = next;
+    }
+    struct store_cell row[STORE_NVTX_SCHEMAS_N] = {
+        [STORE_NVTX_SCHEMAS_DOMAIN_ID] = ids[0],
+        [STORE_NVTX_SCHEMAS_SCHEMA_ID] = ids[1],
+        [STORE_NVTX_SCHEMAS_NAME] = convert_text(&c->scratch, text, name_len),
+        [STORE_NVTX_SCHEMAS_NUM_ENTRIES] = store_cell_int(entries),
+        [STORE_NVTX_SCHEMAS_PAYLOAD_SIZE] = store_cell_int((int64_t)head->value[1]),
+    };
+    return store_writer_row(c->writer, STORE_TABLE_NVTX_SCHEMAS, row, err);
+}
+
 /* ---- items ----------------------------------------------------------------------------------- */
 
 static int learn_loss(struct convert *c, struct convert_proc *proc, const struct spool_item *item,
@@ -465,6 +524,8 @@ int convert_meta_rows(struct convert *c, struct convert_proc *proc, const struct
         return thread_row(c, proc, item, err);
     case SPOOL_META_RESOURCE:
         return resource_row(c, proc, item, err);
+    case SPOOL_META_SCHEMA:
+        return schema_rows(c, proc, item, err);
     case SPOOL_META_ANCHOR:
         return anchor_row(c, proc, item, err);
     case SPOOL_META_STATUS:

@@ -103,6 +103,12 @@ struct convert_domain {
     bool written; /* its row of NVTX_EVENTS */
 };
 
+/* A stretch of the time line in which events were wanted. */
+struct convert_interval {
+    int64_t begin_ns;
+    int64_t end_ns;
+};
+
 struct convert {
     const struct convert_opts *opts;
     struct convert_result *result;
@@ -119,6 +125,8 @@ struct convert {
     int64_t end_ns; /* of the session, on the time line */
     int64_t low_ns; /* what begins before or ends after these is not of our clock */
     int64_t high_ns;
+    struct convert_interval *intervals; /* from the log of the control page; owned */
+    size_t intervals_n;
     struct sorter *sorters[CONVERT_STREAMS];
     struct demangle demangle;
     struct arena arena;
@@ -137,6 +145,18 @@ struct convert {
     uint64_t done_bytes;
     uint64_t all_bytes;
 };
+
+/* Whether the events from begin to end touch a stretch in which they were wanted; true where that
+ * is not known. */
+static inline bool convert_wanted(const struct convert *c, int64_t begin_ns, int64_t end_ns)
+{
+    for (size_t i = c->intervals_n; i > 0; i--) {
+        if (begin_ns < c->intervals[i - 1].end_ns && end_ns >= c->intervals[i - 1].begin_ns) {
+            return true;
+        }
+    }
+    return c->intervals_n == 0;
+}
 
 #define CONVERT_NO_TIME INT64_MIN
 

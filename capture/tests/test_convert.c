@@ -6,6 +6,7 @@
 
 #include "analysis/tests/check.h"
 #include "capture/convert.h"
+#include "capture/session.h"
 #include "capture/tests/spool_make.h"
 
 enum {
@@ -409,6 +410,105 @@ static void test_bad_times(void **state)
     convert_result_free(&result);
 }
 
+/* Only what touches the capture range is in the capture, and no call that the filter left out. */
+static void test_capture_range(void **state)
+{
+    (void)state;
+    static struct spool_make m;
+    static struct convert_result result;
+    static struct session_config config;
+    static const int64_t changes[] = {1000, 2000, 5000};
+    session_config_init(&config);
+    struct session_control *control = session_control_create(&config, folder);
+    assert_non_null(control);
+    control->created_real_ns = ZERO_REAL;
+    control->created_mono_ns = ZERO_MONO;
+    control->created_tsc = 0;
+    for (uint16_t i = 0; i < 3; i++) {
+        control->log[i].mono_ns = ZERO_MONO + changes[i];
+        control->log[i].collect = i % 2 == 0;
+        atomic_store(&control->log[i].ready, 1);
+    }
+    atomic_store(&control->log_count, 3);
+    session_control_close(control);
+    begin(&m, 1, 50);
+    spool_make_string(&m, 1, "k", 0);
+    static const int64_t times[][2] = {
+        {100,  900 },
+        {900,  1000},
+        {1500, 1600},
+        {1900, 2500},
+        {2000, 2100},
+        {3000, 4999},
+        {4000, 6000},
+        {9000, 9001}
+    };
+    for (uint32_t i = 0; i < sizeof times / sizeof *times; i++) {
+        add_kernel(&m, times[i][0], times[i][1], i + 1, SPOOL_NAME_TAG | 1);
+    }
+    add_call(&m, CUPTI_KIND_RUNTIME, 211, 1500, 1510, 3);
+    add_call(&m, CUPTI_KIND_RUNTIME, 0, 1520, 1530, 9);
+    assert_int_equal(spool_make_end(&m, true), 0);
+    converted(&result);
+    assert_string_equal(
+        ask("SELECT correlationId FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY correlationId"),
+        "2 3 4 7 8");
+    assert_string_equal(ask("SELECT correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME"), "3");
+    assert_string_equal(ask("SELECT kind, reason, count, first, last FROM CUTLINE_LOSS"),
+                        "kernel,outside the capture range,3,100,3000");
+    assert_true(result.losses_n == 1 && result.losses[0].harmless);
+    convert_result_free(&result);
+}
+
+/* A payload schema, and names that NVTX gave to a stream and a context. */
+static void test_schema_and_resources(void **state)
+{
+    (void)state;
+    static struct spool_make m;
+    static struct convert_result result;
+    static const char schema[] = "my schema\n0 3 0 0 count\n1 1000001 ff 8 two words\n";
+    begin(&m, 1, 50);
+    fresh();
+    spool_make_set(record, CUPTI_CONTEXT_CONTEXT_ID, 2);
+    spool_make_set(record, CUPTI_CONTEXT_DEVICE_ID, 1);
+    spool_make_describe(&m, CUPTI_KIND_CONTEXT, record);
+    spool_make_meta(&m,
+                    (struct spool_meta){
+                        .kind = SPOOL_META_SCHEMA, .domain = 4, .value = {UINT64_C(1) << 32, 16}
+    },
+                    schema, strlen(schema));
+    spool_make_meta(&m,
+                    (struct spool_meta){
+                        .kind = SPOOL_META_RESOURCE,
+                        .code = SPOOL_RESOURCE_CUDA_STREAM,
+                        .value = {0x1000, 13, 2}
+    },
+                    "copies", 6);
+    spool_make_meta(&m,
+                    (struct spool_meta){
+                        .kind = SPOOL_META_RESOURCE,
+                        .code = SPOOL_RESOURCE_CU_STREAM,
+                        .value = {0x2000, UINT64_MAX, UINT64_MAX}
+    },
+                    "not known", 9);
+    spool_make_meta(&m, (struct spool_meta){.kind = SPOOL_META_THREAD, .value = {77}}, "loader", 6);
+    assert_int_equal(spool_make_end(&m, true), 0);
+    converted(&result);
+    assert_string_equal(ask("SELECT domainId, schemaId, name, numEntries, payloadSize FROM "
+                            "NVTX_PAYLOAD_SCHEMAS"),
+                        "4,4294967296,my schema,2,16");
+    assert_string_equal(ask("SELECT idx, flags, type, arrayOrUnionDetail, offset, name FROM "
+                            "NVTX_PAYLOAD_SCHEMA_ENTRIES"),
+                        "0,0,3,0,0,count 1,1,16777217,255,8,two words");
+    assert_string_equal(ask("SELECT name, deviceId, contextId, streamId, processId FROM "
+                            "TARGET_INFO_NVTX_CUDA_STREAM"),
+                        "copies,1,2,13,50");
+    assert_string_equal(ask("SELECT value, globalTid & 0xFFFFFF FROM ThreadNames JOIN StringIds s "
+                            "ON s.id = nameId ORDER BY 2"),
+                        "app50,50 loader,77");
+    convert_result_free(&result);
+}
+
 /* Names by tag, by the address they were read from, and lost ones. */
 static void test_names(void **state)
 {
@@ -598,6 +698,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_nvtx_disorder, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(test_cupti_rows, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(test_bad_times, make_folder, drop_folder),
+        cmocka_unit_test_setup_teardown(test_capture_range, make_folder, drop_folder),
+        cmocka_unit_test_setup_teardown(test_schema_and_resources, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(test_names, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(test_clocks, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(test_processes, make_folder, drop_folder),
