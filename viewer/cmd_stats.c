@@ -546,12 +546,28 @@ static int stats_prepare(struct stats_run *run, const struct stats_words *words,
     return stats_plan(&words[0], &words[1], &words[2], jobs, err);
 }
 
+/* What of the capture the jobs read; 0 = everything. */
+static uint32_t stats_kinds(const struct stats_run *run, const struct stats_jobs *jobs)
+{
+    uint32_t all = 0;
+    int i;
+    for (i = 0; i < jobs->count; i++) {
+        uint32_t kinds = report_call_kinds(&jobs->list[i].call, &run->options);
+        if (kinds == 0) {
+            return 0;
+        }
+        all |= kinds;
+    }
+    return all;
+}
+
 static int stats_all(struct stats_run *run, const struct stats_jobs *jobs)
 {
+    struct trace_options load = {.kinds = stats_kinds(run, jobs)};
     struct err err = {0};
     bool first = true;
     int i;
-    run->trace = trace_load(run->path, NULL, &err);
+    run->trace = trace_load(run->path, &load, &err);
     if (run->trace == NULL) {
         output_error(COMMAND_STATS.name, &err);
         return COMMAND_FAILED;

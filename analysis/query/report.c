@@ -242,6 +242,22 @@ static void report_own_options(const struct report_call *call, struct report_opt
     }
 }
 
+uint32_t report_call_kinds(const struct report_call *call, const struct report_options *options)
+{
+    struct report_options own = *options;
+    int i;
+    report_own_options(call, &own);
+    if (own.nvtx != NULL || own.device >= 0 || own.pid >= 0) {
+        return 0;
+    }
+    for (i = 0; i < report_arg_count(call->report); i++) {
+        if (call->values[i].given && strcmp(call->report->args[i].name, "nvtx-name") == 0) {
+            return 0;
+        }
+    }
+    return call->report->kinds;
+}
+
 int report_run(const struct trace *trace, const struct report_call *call,
                const struct report_options *options, struct report_result *result, struct err *err)
 {

@@ -101,9 +101,12 @@ struct report {
     const char *name;  /* "cuda_gpu_kern_sum" */
     const char *title; /* "CUDA GPU Kernel Summary" */
     enum report_kind kind;
-    const char *help;              /* one line: what it shows */
-    const char *advice;            /* rules: what to do about it, one line; NULL for reports */
-    const char *missing;           /* default of result.missing */
+    const char *help;    /* one line: what it shows */
+    const char *advice;  /* rules: what to do about it, one line; NULL for reports */
+    const char *missing; /* default of result.missing */
+    /* Bits of 1 << enum trace_kind: what of a capture the report reads, where none of nvtx-name,
+     * an NVTX range, a process or a device is asked for; 0 = everything. */
+    uint32_t kinds;
     const struct report_arg *args; /* ends with a NULL name; NULL = none */
     /*
      * Makes out->table; sets out->status to REPORT_MISSING (and out->missing, where the default
@@ -134,6 +137,8 @@ struct report_call {
 int report_call_parse(enum report_kind kind, const char *spec, struct report_call *call,
                       struct err *err);
 void report_call_free(struct report_call *call);
+/* What trace_options.kinds may be for this call with these options; 0 = everything. */
+uint32_t report_call_kinds(const struct report_call *call, const struct report_options *options);
 
 /*
  * Resolves the options (the call's own start=, end= and nvtx= arguments go before them) and runs.

@@ -2,7 +2,6 @@
 #include "analysis/query/report_kit.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,10 +65,26 @@ void kit_kernel_in_range(struct buf *out, const struct report_context *c, const 
 
 void kit_xyz(struct buf *out, const int64_t *xyz)
 {
+    int axis;
     if (xyz[0] < 0) {
         return;
     }
-    buf_addf(out, "%4" PRId64 " %4" PRId64 " %4" PRId64, xyz[0], xyz[1], xyz[2]);
+    for (axis = 0; axis < 3; axis++) {
+        char text[24];
+        char *at = text + sizeof text;
+        uint64_t n = (uint64_t)(xyz[axis] < 0 ? 0 : xyz[axis]);
+        do {
+            *--at = (char)('0' + n % 10);
+            n /= 10;
+        } while (n != 0);
+        while (at > text + sizeof text - 4) {
+            *--at = ' ';
+        }
+        if (axis > 0) {
+            buf_addc(out, ' ');
+        }
+        buf_add(out, at, (size_t)(text + sizeof text - at));
+    }
 }
 
 void kit_nvtx(struct buf *out, const struct trace *trace, uint32_t name)

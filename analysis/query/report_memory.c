@@ -314,6 +314,7 @@ static int memory_run(const struct report_context *c, struct report_result *out,
 const struct report REPORT_MEM_USAGE = {
     .name = "mem_usage",
     .title = "CUDA Memory Usage",
+    .kinds = KIT_BUSY,
     .help =
         "allocations of each process and device: peak, what is left at the end, the course over "
         "time (a capture with --cuda-memory-usage=true)",

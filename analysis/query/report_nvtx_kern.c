@@ -179,6 +179,7 @@ static int nvtx_kern_sum(const struct report_context *c, struct report_result *o
 const struct report REPORT_NVTX_KERN_SUM = {
     .name = "nvtx_kern_sum",
     .title = "NVTX Range Kernel Summary",
+    .kinds = KIT_PUSHPOP | KIT_STARTEND | KIT_KERNELS | 1U << TRACE_API_CALL,
     .help = "time of the kernels that were launched within each NVTX range",
     .missing = "NV Tools Extension (NVTX) data",
     .args = NVTX_KERN_ARGS,

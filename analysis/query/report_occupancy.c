@@ -293,6 +293,7 @@ static int occupancy_run(const struct report_context *c, struct report_result *o
 const struct report REPORT_OCCUPANCY = {
     .name = "occupancy",
     .title = "Theoretical Occupancy",
+    .kinds = KIT_KERNELS | 1U << TRACE_GRAPH,
     .help = "the share of a multiprocessor's warps that each kernel launch can fill, and what "
             "limits it",
     .missing = "CUDA kernel data",

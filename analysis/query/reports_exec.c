@@ -337,6 +337,7 @@ static int exec_trace(const struct report_context *c, struct report_result *out,
 const struct report REPORT_CUDA_KERN_EXEC_SUM = {
     .name = "cuda_kern_exec_sum",
     .title = "CUDA Kernel Launch & Exec Time Summary",
+    .kinds = KIT_KERNELS | 1U << TRACE_API_CALL,
     .help = "time of launch (A), queue (Q), kernel (K) and all (T) for each kernel and thread",
     .missing = "CUDA kernel data",
     .args = KIT_KERNEL_ARGS,
@@ -345,6 +346,7 @@ const struct report REPORT_CUDA_KERN_EXEC_SUM = {
 const struct report REPORT_CUDA_KERN_EXEC_TRACE = {
     .name = "cuda_kern_exec_trace",
     .title = "CUDA Kernel Launch & Exec Time Trace",
+    .kinds = KIT_KERNELS | 1U << TRACE_API_CALL,
     .help = "each kernel with its launching call and the time it waited in the queue",
     .missing = "CUDA kernel data",
     .args = KIT_KERNEL_ARGS,

@@ -302,14 +302,36 @@ static int sum_api_gpu(const struct report_context *c, struct report_result *out
     return sum_gpu_all(c, out, true, err);
 }
 
+/* The group of an NVTX name: its style too is that of the name. */
+static uint32_t sum_nvtx_group(const struct report_context *c, uint32_t name, bool style,
+                               struct kit_sums *sums)
+{
+    bool pushpop = c->trace->names[name].kind == TRACE_NVTX_PUSHPOP;
+    struct kit_text texts[2] = {sum_literal(pushpop ? "PushPop" : "StartEnd")};
+    struct buf label = {0};
+    uint32_t group = INTERN_NONE;
+    kit_nvtx(&label, c->trace, name);
+    texts[1] = (struct kit_text){buf_text(&label), label.len};
+    if (!buf_failed(&label)) {
+        group = kit_sums_group(sums, texts + (style ? 0 : 1), style ? 2 : 1);
+    }
+    buf_free(&label);
+    return group;
+}
+
 /* NVTX ranges by domain and text. */
 static void sum_nvtx_add(const struct report_context *c, uint32_t kinds, bool style,
                          struct kit_sums *sums)
 {
     const struct trace *trace = c->trace;
     const struct trace_events *nvtx = &trace->events[TRACE_NVTX];
-    struct buf label = {0};
+    uint32_t *by_name = malloc(((size_t)trace->name_count + 1) * sizeof *by_name);
     uint32_t lane;
+    if (by_name == NULL) {
+        sums->groups.failed = 1;
+        return;
+    }
+    memset(by_name, 0xFF, ((size_t)trace->name_count + 1) * sizeof *by_name);
     for (lane = 0; lane < trace->lane_count; lane++) {
         const struct trace_lane *l = &trace->lanes[lane];
         uint32_t i;
@@ -318,20 +340,16 @@ static void sum_nvtx_add(const struct report_context *c, uint32_t kinds, bool st
         }
         for (i = l->first; i < l->first + l->count; i++) {
             uint32_t name = nvtx->name[i];
-            bool pushpop = trace->names[name].kind == TRACE_NVTX_PUSHPOP;
-            struct kit_text texts[2] = {sum_literal(pushpop ? "PushPop" : "StartEnd")};
             if (!kit_event(c, TRACE_NVTX, i, kinds) || !select_name(c->select, name)) {
                 continue;
             }
-            buf_reset(&label);
-            kit_nvtx(&label, trace, name);
-            texts[1] = (struct kit_text){buf_text(&label), label.len};
-            kit_sums_add(sums, kit_sums_group(sums, texts + (style ? 0 : 1), style ? 2 : 1),
-                         nvtx->end_ns[i] - nvtx->begin_ns[i]);
+            if (by_name[name] == INTERN_NONE) {
+                by_name[name] = sum_nvtx_group(c, name, style, sums);
+            }
+            kit_sums_add(sums, by_name[name], nvtx->end_ns[i] - nvtx->begin_ns[i]);
         }
     }
-    sums->groups.failed = sums->groups.failed || label.failed;
-    buf_free(&label);
+    free(by_name);
 }
 
 static int sum_nvtx_kinds(const struct report_context *c, uint32_t kinds,
@@ -378,6 +396,7 @@ static int sum_nvtx_startend(const struct report_context *c, struct report_resul
 const struct report REPORT_CUDA_GPU_KERN_SUM = {
     .name = "cuda_gpu_kern_sum",
     .title = "CUDA GPU Kernel Summary",
+    .kinds = KIT_KERNELS | 1U << TRACE_GRAPH,
     .help = "time of each kernel on the GPU",
     .missing = "CUDA kernel data",
     .args = KIT_KERNEL_ARGS,
@@ -386,6 +405,7 @@ const struct report REPORT_CUDA_GPU_KERN_SUM = {
 const struct report REPORT_CUDA_GPU_MEM_TIME_SUM = {
     .name = "cuda_gpu_mem_time_sum",
     .title = "CUDA GPU MemOps Summary (by Time)",
+    .kinds = KIT_MEMORY,
     .help = "time of copies and sets on the GPU",
     .missing = "GPU memory data",
     .run = sum_memory_time,
@@ -393,6 +413,7 @@ const struct report REPORT_CUDA_GPU_MEM_TIME_SUM = {
 const struct report REPORT_CUDA_GPU_MEM_SIZE_SUM = {
     .name = "cuda_gpu_mem_size_sum",
     .title = "CUDA GPU MemOps Summary (by Size)",
+    .kinds = KIT_MEMORY,
     .help = "bytes of copies and sets on the GPU",
     .missing = "GPU memory data",
     .run = sum_memory_size,
@@ -400,6 +421,7 @@ const struct report REPORT_CUDA_GPU_MEM_SIZE_SUM = {
 const struct report REPORT_CUDA_API_SUM = {
     .name = "cuda_api_sum",
     .title = "CUDA API Summary",
+    .kinds = 1U << TRACE_API_CALL,
     .help = "time of each CUDA API call on the CPU",
     .missing = "CUDA trace data",
     .run = sum_api,
@@ -407,6 +429,7 @@ const struct report REPORT_CUDA_API_SUM = {
 const struct report REPORT_OSRT_SUM = {
     .name = "osrt_sum",
     .title = "OS Runtime Summary",
+    .kinds = 1U << TRACE_OSRT_CALL,
     .help = "time of each operating-system call",
     .missing = "OS Runtime trace data",
     .run = sum_osrt,
@@ -414,6 +437,7 @@ const struct report REPORT_OSRT_SUM = {
 const struct report REPORT_CUDA_GPU_SUM = {
     .name = "cuda_gpu_sum",
     .title = "CUDA GPU Summary (Kernels/MemOps)",
+    .kinds = KIT_BUSY,
     .help = "time of kernels, copies and sets in one list",
     .missing = "GPU trace data",
     .args = KIT_KERNEL_ARGS,
@@ -422,6 +446,7 @@ const struct report REPORT_CUDA_GPU_SUM = {
 const struct report REPORT_CUDA_API_GPU_SUM = {
     .name = "cuda_api_gpu_sum",
     .title = "CUDA Summary (API/Kernels/MemOps)",
+    .kinds = KIT_BUSY | 1U << TRACE_API_CALL,
     .help = "time of API calls, kernels, copies and sets in one list",
     .missing = "CUDA trace data",
     .args = KIT_KERNEL_ARGS,
@@ -430,6 +455,7 @@ const struct report REPORT_CUDA_API_GPU_SUM = {
 const struct report REPORT_NVTX_SUM = {
     .name = "nvtx_sum",
     .title = "NVTX Range Summary",
+    .kinds = KIT_PUSHPOP | KIT_STARTEND,
     .help = "time of each NVTX range on the CPU",
     .missing = "NV Tools Extension (NVTX) data",
     .run = sum_nvtx,
@@ -437,6 +463,7 @@ const struct report REPORT_NVTX_SUM = {
 const struct report REPORT_NVTX_PUSHPOP_SUM = {
     .name = "nvtx_pushpop_sum",
     .title = "NVTX Push/Pop Range Summary",
+    .kinds = KIT_PUSHPOP | KIT_STARTEND,
     .help = "the same for push/pop ranges alone",
     .missing = "NV Tools Extension (NVTX) data",
     .run = sum_nvtx_pushpop,
@@ -444,6 +471,7 @@ const struct report REPORT_NVTX_PUSHPOP_SUM = {
 const struct report REPORT_NVTX_STARTEND_SUM = {
     .name = "nvtx_startend_sum",
     .title = "NVTX Start/End Range Summary",
+    .kinds = KIT_PUSHPOP | KIT_STARTEND,
     .help = "the same for start/end ranges alone",
     .missing = "NV Tools Extension (NVTX) data",
     .run = sum_nvtx_startend,

@@ -417,6 +417,7 @@ static int overlap_run(const struct report_context *c, struct report_result *out
 const struct report REPORT_CUDA_GPU_KERN_PCT = {
     .name = "cuda_gpu_kern_pct",
     .title = "CUDA GPU Kernel Percentiles",
+    .kinds = KIT_KERNELS | 1U << TRACE_GRAPH,
     .help = "half, 90 % and 99 % of each kernel's instances take no longer than this; a histogram "
             "from Min to Max on a log scale",
     .missing = "CUDA kernel data",
@@ -426,6 +427,7 @@ const struct report REPORT_CUDA_GPU_KERN_PCT = {
 const struct report REPORT_NVTX_PACE = {
     .name = "nvtx_pace",
     .title = "Pace of a Range or Kernel",
+    .kinds = KIT_PUSHPOP | KIT_STARTEND | KIT_KERNELS,
     .help = "each instance of one NVTX range or kernel over the run",
     .missing = "NVTX or CUDA kernel data",
     .args = PACE_ARGS,
@@ -434,6 +436,7 @@ const struct report REPORT_NVTX_PACE = {
 const struct report REPORT_OVERLAP = {
     .name = "overlap",
     .title = "Compute and Communication Overlap",
+    .kinds = KIT_BUSY,
     .help = "what each device did between its first and its last op: compute, communication (nccl "
             "kernels), both, only copies, nothing",
     .missing = "GPU trace data",

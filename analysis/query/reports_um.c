@@ -287,6 +287,7 @@ static int um_total_sum(const struct report_context *c, struct report_result *ou
 const struct report REPORT_UM_SUM = {
     .name = "um_sum",
     .title = "Unified Memory Analysis Summary",
+    .kinds = KIT_MEMORY,
     .help = "migrations and page faults of unified memory by virtual address, most bytes first",
     .missing = "CUDA Unified Memory data",
     .args = UM_ARGS,
@@ -295,6 +296,7 @@ const struct report REPORT_UM_SUM = {
 const struct report REPORT_UM_TOTAL_SUM = {
     .name = "um_total_sum",
     .title = "Unified Memory Totals Summary",
+    .kinds = KIT_MEMORY,
     .help = "migrations and page faults of unified memory in all",
     .missing = "CUDA Unified Memory data",
     .run = um_total_sum,

@@ -26,6 +26,12 @@ enum {
     TABLE_NUMBER_BYTES = 400, /* a double with decimals has at most 309 + 20 characters */
 };
 
+/* Where the form of a text lies in the pool; len 0 = not made yet. */
+struct table_form {
+    size_t at;
+    size_t len;
+};
+
 /* What the writers share. */
 struct table_writer {
     const struct table *table;
@@ -34,11 +40,13 @@ struct table_writer {
     struct buf out;
     struct buf cell; /* scratch for one cell */
     bool stopped;
-    bool machine;     /* csv, tsv, json */
-    size_t *widths;   /* columns of each column; for people */
-    char **headers;   /* with units; owned */
-    int unit_digits;  /* 0, 3, 6, 9 */
-    const char *unit; /* "ns" */
+    bool machine;             /* csv, tsv, json */
+    size_t *widths;           /* columns of each column; for people */
+    char **headers;           /* with units; owned */
+    int unit_digits;          /* 0, 3, 6, 9 */
+    const char *unit;         /* "ns" */
+    struct buf pool;          /* csv, tsv, json: the form of each text that was met */
+    struct table_form *forms; /* owned, by text number */
 };
 
 static void table_flush(struct table_writer *w, size_t limit)
@@ -324,24 +332,50 @@ static void table_write_framed(struct table_writer *w)
  * A field of csv or tsv. Text is made safe first, so that a row is always one line; quotes go
  * around a text that holds the separator or a quote, and a quote is doubled.
  */
-static void table_add_field(struct table_writer *w, const char *text, size_t len, char separator)
+static void table_add_field(struct buf *out, const char *text, size_t len, char separator)
 {
     if (memchr(text, separator, len) == NULL && memchr(text, '"', len) == NULL) {
-        buf_add(&w->out, text, len);
+        buf_add(out, text, len);
         return;
     }
-    buf_addc(&w->out, '"');
+    buf_addc(out, '"');
     while (len > 0) {
         const char *quote = memchr(text, '"', len);
         size_t part = quote == NULL ? len : (size_t)(quote - text) + 1;
-        buf_add(&w->out, text, part);
+        buf_add(out, text, part);
         if (quote != NULL) {
-            buf_addc(&w->out, '"');
+            buf_addc(out, '"');
         }
         text += part;
         len -= part;
     }
-    buf_addc(&w->out, '"');
+    buf_addc(out, '"');
+}
+
+/* The form of a text cell, made once for each text: names repeat. separator 0 = json. */
+static void table_add_form(struct table_writer *w, size_t row, int column,
+                           const struct table_cell *cell, char separator)
+{
+    const union table_slot *slot =
+        &w->table->slots[row * (size_t)w->table->column_count + (size_t)column];
+    struct table_form *form = &w->forms[slot->text];
+    if (form->len == 0) {
+        form->at = w->pool.len;
+        if (separator == 0) {
+            json_text(&w->pool, cell->text, cell->len);
+        } else {
+            buf_reset(&w->cell);
+            utf8_sanitize(&w->cell, cell->text, cell->len, false);
+            table_add_field(&w->pool, buf_text(&w->cell), w->cell.len, separator);
+            w->pool.failed = w->pool.failed || w->cell.failed;
+        }
+        if (buf_failed(&w->pool)) {
+            w->out.failed = true;
+            return;
+        }
+        form->len = w->pool.len - form->at;
+    }
+    buf_add(&w->out, buf_text(&w->pool) + form->at, form->len);
 }
 
 static void table_add_separated(struct table_writer *w, size_t row, int column, char separator)
@@ -353,12 +387,9 @@ static void table_add_separated(struct table_writer *w, size_t row, int column, 
     }
     if (about->type != TABLE_TEXT) {
         table_add_number(w, &w->out, about, &cell);
-        return;
+    } else {
+        table_add_form(w, row, column, &cell, separator);
     }
-    buf_reset(&w->cell);
-    utf8_sanitize(&w->cell, cell.text, cell.len, false);
-    table_add_field(w, buf_text(&w->cell), w->cell.len, separator);
-    w->out.failed = w->out.failed || w->cell.failed;
 }
 
 static void table_write_separated(struct table_writer *w, char separator)
@@ -370,7 +401,7 @@ static void table_write_separated(struct table_writer *w, char separator)
         if (column > 0) {
             buf_addc(&w->out, separator);
         }
-        table_add_field(w, w->headers[column], strlen(w->headers[column]), separator);
+        table_add_field(&w->out, w->headers[column], strlen(w->headers[column]), separator);
     }
     buf_addc(&w->out, '\n');
     for (row = 0; row < rows && !w->stopped; row++) {
@@ -395,7 +426,7 @@ static void table_add_json_cell(struct table_writer *w, size_t row, int column)
     if (cell.empty || (about->type != TABLE_TEXT && !isfinite(cell.real))) {
         buf_adds(&w->out, "null");
     } else if (about->type == TABLE_TEXT) {
-        json_text(&w->out, cell.text, cell.len);
+        table_add_form(w, row, column, &cell, 0);
     } else {
         table_add_number(w, &w->out, about, &cell);
     }
@@ -477,6 +508,8 @@ static void table_writer_free(struct table_writer *w)
     free(w->widths);
     buf_free(&w->out);
     buf_free(&w->cell);
+    buf_free(&w->pool);
+    free(w->forms);
 }
 
 int table_write(const struct table *table, const struct table_output *output,
@@ -488,7 +521,9 @@ int table_write(const struct table *table, const struct table_output *output,
     w.machine = output->format >= TABLE_FORMAT_CSV;
     w.widths = calloc(columns + 1, sizeof *w.widths);
     w.headers = calloc(columns + 1, sizeof *w.headers);
-    if (table->failed || w.widths == NULL || w.headers == NULL || table_make_headers(&w) != 0) {
+    w.forms = calloc((size_t)table->texts.count + 1, sizeof *w.forms);
+    if (table->failed || w.widths == NULL || w.headers == NULL || w.forms == NULL ||
+        table_make_headers(&w) != 0) {
         (void)err_nomem(err, table->title);
     } else {
         table_write_as(&w);

@@ -128,15 +128,34 @@ static int load_finish_job(struct work *work, uint32_t index, struct store *stor
                       : busy_build(work->load->trace, work->load->own, err);
 }
 
-/* Cuts the tables into pieces. *rows = the bound of all rows. */
-static int load_plan(struct load *load, int64_t piece_rows, int64_t *rows, struct err *err)
+/* Is a table of the file wanted? */
+static bool load_wants(const struct trace_options *options, int source)
 {
+    static const uint32_t KINDS[RAW_SOURCE_COUNT] = {
+        [RAW_KERNEL] = 1U << TRACE_KERNEL,
+        [RAW_MEMCPY] = 1U << TRACE_MEMCPY | 1U << TRACE_MIGRATION,
+        [RAW_MEMSET] = 1U << TRACE_MEMSET,
+        [RAW_GRAPH] = 1U << TRACE_GRAPH,
+        [RAW_API] = 1U << TRACE_API_CALL,
+        [RAW_NVTX] = 1U << TRACE_NVTX_PUSHPOP | 1U << TRACE_NVTX_STARTEND | 1U << TRACE_NVTX_MARK,
+        [RAW_OSRT] = 1U << TRACE_OSRT_CALL,
+        [RAW_OVERHEAD_PROFILER] = 1U << TRACE_OVERHEAD_PROFILER,
+        [RAW_OVERHEAD_CUDA] = 1U << TRACE_OVERHEAD_CUDA,
+    };
+    return options->kinds == 0 || (options->kinds & KINDS[source]) != 0;
+}
+
+/* Cuts the tables into pieces. *rows = the bound of all rows. */
+static int load_plan(struct load *load, const struct trace_options *options, int64_t *rows,
+                     struct err *err)
+{
+    int64_t piece_rows = options->piece_rows > 0 ? options->piece_rows : LOAD_PIECE_ROWS;
     uint32_t count = 0;
     int64_t bounds[RAW_SOURCE_COUNT];
     int s;
     *rows = 0;
     for (s = 0; s < RAW_SOURCE_COUNT; s++) {
-        bounds[s] = store_row_bound(load->store, RAW_TABLES[s].name);
+        bounds[s] = load_wants(options, s) ? store_row_bound(load->store, RAW_TABLES[s].name) : 0;
         if (bounds[s] > UINT32_MAX) {
             return err_set(err,
                            "%s: row ids of %s are out of range (0 to 4294967294): export again",
@@ -152,7 +171,8 @@ static int load_plan(struct load *load, int64_t piece_rows, int64_t *rows, struc
     for (s = 0; s < RAW_SOURCE_COUNT; s++) {
         uint32_t n = (uint32_t)(bounds[s] / piece_rows) + 1;
         uint32_t i;
-        for (i = 0; store_has_table(load->store, RAW_TABLES[s].name) && i < n; i++) {
+        bool wanted = load_wants(options, s) && store_has_table(load->store, RAW_TABLES[s].name);
+        for (i = 0; wanted && i < n; i++) {
             struct piece *piece = &load->pieces[load->piece_count++];
             piece->source = (enum raw_source)s;
             piece->first_row = i == 0 ? INT64_MIN : (int64_t)i * piece_rows;
@@ -293,8 +313,7 @@ static int load_all(struct load *load, const struct trace_options *options, stru
     int threads;
     int status;
     int t;
-    if (load_plan(load, options->piece_rows > 0 ? options->piece_rows : LOAD_PIECE_ROWS,
-                  &read.rows_total, err) != 0) {
+    if (load_plan(load, options, &read.rows_total, err) != 0) {
         return -1;
     }
     read.job_count = load->piece_count;

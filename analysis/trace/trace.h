@@ -225,6 +225,9 @@ struct trace {
 struct trace_options {
     int threads;    /* loading threads, 0 = the machine's processors, at most 8 */
     int piece_rows; /* rows that a thread takes at a time, 0 = 262144; the trace is the same */
+    /* Bits of 1 << enum trace_kind, 0 = all: only tables of the file that hold one of these kinds
+     * are read. Counts, processes, devices, names and links then know only what was read. */
+    uint32_t kinds;
     /* Called now and then while loading with rows done and the bound of all; may be NULL. Another
      * thread may call it. A nonzero return stops the loading ("interrupted"). */
     int (*progress)(void *arg, int64_t done, int64_t total);
