@@ -396,6 +396,38 @@ const char *app_span_words(const struct app *app)
     return app->mark_count == 2 ? "between A and B" : "in view";
 }
 
+const struct overlap *app_overlap(struct app *app)
+{
+    if (app->overlap == NULL || app->overlap_stamp != app->filter.stamp) {
+        overlap_free(app->overlap);
+        app->overlap = overlap_new(app->trace, app->filter.terms, NULL);
+        app->overlap_stamp = app->filter.stamp;
+    }
+    return app->overlap;
+}
+
+/* What the current device did in the window, for the pane when nothing is selected. */
+static void app_parts(struct app *app)
+{
+    uint32_t device = app_device(app);
+    const struct overlap *overlap;
+    struct overlap_sums sums;
+    app->figures.has_parts = false;
+    if (device >= app->figures.device_count || app->figures.span_ns[device] <= 0 ||
+        app->trace->events[TRACE_GPU].count > APP_PARTS_OPS || app->layout.detail_row < 0) {
+        return;
+    }
+    overlap = app_overlap(app);
+    if (overlap != NULL) {
+        /* Between the first and the last op, as the figures of the header. */
+        int64_t first_ns = app_busy(app)->devices[device].begin_ns[0];
+        int64_t begin_ns = app->window.begin_ns > first_ns ? app->window.begin_ns : first_ns;
+        sums = overlap_in(overlap, device, begin_ns, begin_ns + app->figures.span_ns[device]);
+        app->figures.parts = overlap_parts(&sums);
+        app->figures.has_parts = true;
+    }
+}
+
 static void app_settle_rows(struct app *app)
 {
     struct rows_filter filter = {app->filter.terms, app->filter.busy, app->filter.stamp};
@@ -425,6 +457,7 @@ void app_settle(struct app *app)
     for (device = 0; device < app->figures.device_count; device++) {
         app_figure(app, device);
     }
+    app_parts(app);
     if (app->list.kind != PANEL_NONE) {
         bool fresh = app->listed_kind == app->list.kind && app->listed_stamp == app->filter.stamp &&
                      app->listed_span_stamp == app->span_stamp &&

@@ -51,7 +51,8 @@ enum {
     APP_HISTORY = 64,
     APP_DEVICES_SHOWN = 8,
     APP_MESSAGE_BYTES = 256,
-    APP_BOOKMARKS = 64
+    APP_BOOKMARKS = 64,
+    APP_PARTS_OPS = 3000000 /* with more ops the parts are left to the measure of A and B */
 };
 
 /* Which form of names is shown. */
@@ -113,6 +114,8 @@ struct app_figures {
     int64_t span_ns[APP_DEVICES_SHOWN]; /* the window within the device's first .. last op */
     int64_t gap_ns[APP_DEVICES_SHOWN];
     uint32_t gap_count[APP_DEVICES_SHOWN];
+    bool has_parts;             /* parts is known */
+    struct overlap_parts parts; /* of the current device in the window */
 };
 
 /* Where things are on the screen: app and paint must agree. Rows count from 0 at the top. */
@@ -231,6 +234,8 @@ void app_set_row(struct app *app, uint32_t row);
  * TRACE_NONE where there is none. */
 uint32_t app_device(const struct app *app);
 const struct facts *app_facts(const struct app *app);
+/* What runs at each time, under the filter; made when first needed, NULL without memory. */
+const struct overlap *app_overlap(struct app *app);
 /* The busy time that counts: under the filter, if there is one. */
 const struct busy *app_busy(const struct app *app);
 /* Sets the filter; 0, or -1 for a bad pattern (err; the old filter stays). "" clears. */

@@ -378,12 +378,7 @@ static void detail_measure(struct app *app)
     if (query.device == TRACE_NONE || query.facts == NULL) {
         return;
     }
-    if (app->overlap == NULL || app->overlap_stamp != app->filter.stamp) {
-        overlap_free(app->overlap);
-        app->overlap = overlap_new(app->trace, app->filter.terms, &err);
-        app->overlap_stamp = app->filter.stamp;
-    }
-    query.overlap = app->overlap;
+    query.overlap = app_overlap(app);
     if (measure_make(&query, &found, &err) != 0) {
         return;
     }

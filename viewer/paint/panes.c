@@ -74,6 +74,24 @@ static int panes_title(const struct parts *parts, int y, int lines)
     return used;
 }
 
+/* "GPU 0: compute 61.2 %, comm 3.0 %, ...": of the time in view. */
+static void panes_parts(const struct parts *parts, int y)
+{
+    const struct app *app = parts->app;
+    const struct overlap_parts *ns = &app->figures.parts;
+    uint32_t device = app_device(app);
+    int64_t all_ns = ns->compute_only_ns + ns->communication_only_ns + ns->both_ns +
+                     ns->copy_only_ns + ns->idle_ns;
+    double share = all_ns > 0 ? 100.0 / (double)all_ns : 0.0;
+    struct canvas_pen pen = parts_pen(parts, y, ROLE_DETAIL_STRONG);
+    (void)canvas_printf(&pen, "GPU %lld", (long long)app->trace->devices[device].id);
+    pen.role = ROLE_DETAIL;
+    (void)canvas_printf(
+        &pen, ": compute %.1f %%, comm %.1f %%, both %.1f %%, only copies %.1f %%, idle %.1f %%",
+        (double)ns->compute_only_ns * share, (double)ns->communication_only_ns * share,
+        (double)ns->both_ns * share, (double)ns->copy_only_ns * share, (double)ns->idle_ns * share);
+}
+
 void parts_detail(struct parts *parts)
 {
     const struct app *app = parts->app;
@@ -85,8 +103,13 @@ void parts_detail(struct parts *parts)
     if (detail->title.len == 0) {
         static const char hint[] = "Nothing is selected. w and b step through the events of a row, "
                                    "] and [ through the gaps of the GPU.";
-        pen = parts_pen(parts, y, ROLE_DIM);
-        (void)canvas_text_cut(&pen, hint, sizeof hint - 1);
+        if (app->figures.has_parts) {
+            panes_parts(parts, y++);
+        }
+        if (y < end) {
+            pen = parts_pen(parts, y, ROLE_DIM);
+            (void)canvas_text_cut(&pen, hint, sizeof hint - 1);
+        }
         return;
     }
     y += panes_title(parts, y, app->detail_open ? 4 : 1);

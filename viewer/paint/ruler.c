@@ -58,9 +58,9 @@ void parts_ruler(struct parts *parts)
             (void)canvas_puts(&pen, text);
         }
     }
-    ruler_marks(parts, y);
     if (app->cursor_col >= 0 && app->cursor_col < window->cols) {
         cursor.col += app->cursor_col;
         canvas_put(&cursor, parts->glyphs->cursor);
     }
+    ruler_marks(parts, y);
 }

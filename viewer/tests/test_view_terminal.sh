@@ -8,9 +8,11 @@ socket=cutline-test-$$
 session=s
 export LC_ALL=C.UTF-8
 unset NO_COLOR TMUX
+work=$(mktemp -d)
+export CUTLINE_CONFIG=/dev/null XDG_STATE_HOME=$work/state
 
 tmux_() { tmux -L "$socket" -f /dev/null "$@"; }
-trap 'tmux_ kill-server 2>/dev/null || true' EXIT
+trap 'tmux_ kill-server 2>/dev/null || true; rm -rf "$work"' EXIT
 
 screen() { tmux_ capture-pane -p -t $session; }
 send() { tmux_ send-keys -t $session "$@"; }
@@ -40,7 +42,7 @@ gone() {
 
 tmux_ new-session -d -x 80 -y 24 -s $session "env PS1='ready> ' bash --norc"
 expect 'ready>'
-send "cd $(mktemp -d); stty -g >before; clear; echo be''fore" Enter
+send "cd $work; stty -g >before; clear; echo be''fore" Enter
 expect 'before'
 view="$CUTLINE view $capture"
 
@@ -83,7 +85,7 @@ for signal in TERM HUP INT; do
     expect 'before'
     send "$view & echo \$! >pid; fg; echo en''ded=\$?" Enter
     expect '? help'
-    child=$(tmux_ display-message -p -t $session '#{pane_current_path}')/pid
+    child=$work/pid
     kill -s "$signal" "$(cat "$child")"
     expect 'ended='
     send 'stty -g >after; cmp before after && echo sa''me' Enter
