@@ -156,9 +156,9 @@ static void batch_submit(const void *domain, const void *batch)
     not_recorded();
 }
 
-#define SLOT(id, function) [id] = (intptr_t)(function)
+#define SLOT(id, function) [id] = (nvtx_function)(function)
 
-static const intptr_t payload_functions[] = {
+static nvtx_function const payload_functions[] = {
     SLOT(NVTX_PAYLOAD_SCHEMA_REGISTER, schema_register),
     SLOT(NVTX_PAYLOAD_ENUM_REGISTER, enum_register),
     SLOT(NVTX_PAYLOAD_MARK, mark_payload),
@@ -181,8 +181,8 @@ int nvtx_extension_attach(struct nvtx_extension *extension)
     struct nvtx_extension_segment *segment = &extension->segments[0];
     size_t count = sizeof(payload_functions) / sizeof(payload_functions[0]);
     for (size_t i = 0; i < count && i < segment->slots; i++) {
-        if (payload_functions[i] != 0) {
-            segment->functions[i] = payload_functions[i];
+        if (payload_functions[i] != NULL) {
+            segment->functions[i] = (intptr_t)payload_functions[i];
         }
     }
     return 1;

@@ -3,6 +3,7 @@
 #include "capture/tests/standin_cupti.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,8 +65,8 @@ static struct {
     uint64_t enabled;
     uint8_t enabled_callbacks[8][512];
     uint8_t filtered[FILTER_IDS];
-    size_t dropped;
-    int flushes[2];
+    _Atomic size_t dropped;
+    _Atomic int flushes[2];
     struct buffer *buffers[256];
     int buffer_count;
     struct buffer shared;
@@ -227,8 +228,7 @@ int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dr
 {
     (void)context;
     (void)stream;
-    *dropped = it.dropped;
-    it.dropped = 0;
+    *dropped = atomic_exchange(&it.dropped, 0);
     return 0;
 }
 
