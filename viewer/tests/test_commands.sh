@@ -34,6 +34,14 @@ expect 2 "did you mean --mdoc" help --mdco
 expect 2 "no shell 'tcsh'" completion tcsh
 expect 2 "one word too many: 'b'" help a b
 
+# A file as the first word is viewed.
+demo=$CUTLINE_BUILD/demo.sqlite
+"$CUTLINE" "$demo" --dump --size 80x24 >"$work/a"
+"$CUTLINE" --dump --size 80x24 "$demo" >"$work/b"
+"$CUTLINE" view --dump --size 80x24 "$demo" >"$work/c"
+cmp -s "$work/a" "$work/c" && cmp -s "$work/b" "$work/c" || { echo "cutline FILE is not cutline view FILE"; exit 1; }
+expect 1 "cutline view: " "$work/missing.sqlite"
+
 # Completion does its work in a real bash.
 cat >"$work/complete.sh" <<'END'
 source <("$CUTLINE" completion bash)
