@@ -116,7 +116,10 @@ static int app_detail_rows(const struct app *app, int rows)
     if (app->detail_open && rows >= APP_ROWS_SMALL) {
         return rows / 2;
     }
-    return rows >= APP_ROWS_ROOMY ? 4 : rows >= APP_ROWS_SMALL ? 2 : 0;
+    return rows >= APP_ROWS_ROOMY       ? 4
+           : rows >= APP_ROWS_SMALL + 3 ? 3
+           : rows >= APP_ROWS_SMALL     ? 2
+                                        : 0;
 }
 
 void app_lay_out(struct app *app)
@@ -443,6 +446,22 @@ static void app_settle_rows(struct app *app)
     }
 }
 
+/* What belongs to the selected event on another row. */
+static void app_relate(struct app *app)
+{
+    const struct trace *trace = app->trace;
+    uint32_t link = TRACE_NONE;
+    app->related = (struct app_event){TRACE_TABLE_COUNT, 0};
+    if (app_has_event(app) && trace->events[app->event.table].link != NULL) {
+        link = trace->events[app->event.table].link[app->event.index];
+    }
+    if (link != TRACE_NONE) {
+        app->related = app->event.table == TRACE_GPU
+                           ? (struct app_event){TRACE_API, link}
+                           : (struct app_event){TRACE_GPU, trace->launch_ops[link]};
+    }
+}
+
 void app_settle(struct app *app)
 {
     uint32_t device;
@@ -457,6 +476,7 @@ void app_settle(struct app *app)
     for (device = 0; device < app->figures.device_count; device++) {
         app_figure(app, device);
     }
+    app_relate(app);
     app_parts(app);
     if (app->list.kind != PANEL_NONE) {
         bool fresh = app->listed_kind == app->list.kind && app->listed_stamp == app->filter.stamp &&

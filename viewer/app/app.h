@@ -152,7 +152,8 @@ struct app {
     uint32_t row;         /* the current row: an index in rows.list */
     uint32_t first_shown; /* scrolling: the first unpinned place in rows.shown on the screen */
     struct app_event event;
-    int64_t gap_begin_ns; /* the selected gap; begin = end: none */
+    struct app_event related; /* the launch of the selected op, the first op of a launch */
+    int64_t gap_begin_ns;     /* the selected gap; begin = end: none */
     int64_t gap_end_ns;
     uint32_t gap_device;
     struct app_filter filter;

@@ -127,9 +127,11 @@ static void panel_add_gap(struct app *app, const struct gap *gap, const struct f
     struct buf text = {0};
     if (facts != NULL) {
         cause_of(facts, gap, &cause);
-        buf_addf(&text, "%s: ", cause_name((enum cause_kind)cause.kind));
+        buf_addf(&text, "GPU %lld %s: ", (long long)app->trace->devices[gap->device].id,
+                 cause_name((enum cause_kind)cause.kind));
         cause_text(facts, gap, &cause, &text);
     }
+    /* The list's filter may ask for the device, which has a column of its own. */
     item = panel_wants(app, buf_text(&text), text.len) ? panel_add(list) : NULL;
     if (item == NULL) {
         buf_free(&text);
@@ -142,6 +144,11 @@ static void panel_add_gap(struct app *app, const struct gap *gap, const struct f
     item->value[1] = gap->begin_ns;
     item->value[2] = app->trace->devices[gap->device].id;
     item->text = panel_copy(list, &text, &item->text_len);
+    if (strncmp(item->text, "GPU ", 4) == 0) {
+        const char *cause_at = strchr(item->text + 4, ' ');
+        item->text_len -= cause_at != NULL ? (size_t)(cause_at + 1 - item->text) : 0;
+        item->text = cause_at != NULL ? cause_at + 1 : item->text;
+    }
     buf_free(&text);
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "analysis/base/timefmt.h"
+#include "analysis/query/gaps.h"
 #include "viewer/app/app_own.h"
 
 static const struct relate_syncs *relations_syncs(struct app *app)
@@ -70,11 +71,35 @@ static bool relations_projection(struct app *app)
     return false;
 }
 
+/* From a gap to the call that ended it: the launch of the op that comes after it. */
+static void relations_gap(struct app *app)
+{
+    struct gaps_query query = {app->gap_device, 0, app->gap_begin_ns, app->gap_end_ns};
+    struct gaps gaps = {0};
+    uint32_t call = TRACE_NONE;
+    if (gaps_find(app->trace, app_busy(app), &query, &gaps, NULL) == 0 && gaps.count > 0 &&
+        gaps.list[0].after != TRACE_NONE) {
+        call = app->trace->events[TRACE_GPU].link[gaps.list[0].after];
+    }
+    gaps_free(&gaps);
+    if (call == TRACE_NONE) {
+        app_fail(app, "the capture has no call that launched the op after this gap");
+        return;
+    }
+    app_remember(app);
+    app_select(app, (struct app_event){TRACE_API, call});
+    app_say(app, "the call that launched the op after the gap");
+}
+
 void verb_link(struct app *app, int count)
 {
     const struct trace *trace = app->trace;
     uint32_t link = TRACE_NONE;
     (void)count;
+    if (app_has_gap(app)) {
+        relations_gap(app);
+        return;
+    }
     if (!app_has_event(app)) {
         app_fail(app, "select an op, an API call or a range first (w, b)");
         return;

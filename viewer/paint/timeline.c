@@ -41,23 +41,22 @@ static void timeline_label(struct parts *parts, const struct row *row, int y, bo
     }
 }
 
-/* Is the selected event one of those that the span stands for? */
-static bool timeline_selected(const struct parts *parts, const struct lane *lane,
-                              const struct span *span)
+/* Is the event one of those that the span stands for? */
+static bool timeline_is(const struct parts *parts, const struct lane *lane, const struct span *span,
+                        struct app_event event)
 {
-    const struct app *app = parts->app;
-    const struct window *window = &app->window;
+    const struct window *window = &parts->app->window;
     int64_t begin_ns;
-    if (app->event.table != (uint32_t)lane->table) {
+    if (event.table != (uint32_t)lane->table || event.table >= TRACE_TABLE_COUNT) {
         return false;
     }
     if (!span->folded) {
-        return lane_event(lane, span->event) == app->event.index;
+        return lane_event(lane, span->event) == event.index;
     }
-    begin_ns = app_event_begin(app, app->event);
+    begin_ns = app_event_begin(parts->app, event);
     return begin_ns < window_time(window, span->col + 1) &&
-           app_event_end(app, app->event) >= window_time(window, span->col) &&
-           lane_find(lane, begin_ns, app->event.index) < lane->count;
+           app_event_end(parts->app, event) >= window_time(window, span->col) &&
+           lane_find(lane, begin_ns, event.index) < lane->count;
 }
 
 static void timeline_hue(const struct parts *parts, uint32_t name, struct canvas_pen *pen)
@@ -160,7 +159,7 @@ void parts_lane(struct parts *parts, const struct row *row, int y)
     count = span_build(lane, &window, parts->app->filter.terms, parts->spans);
     for (i = 0; i < count; i++) {
         const struct span *span = &parts->spans[i];
-        bool selected = timeline_selected(parts, lane, span);
+        bool selected = timeline_is(parts, lane, span, parts->app->event);
         struct canvas_pen pen = parts_time_pen(parts, y, ROLE_BAR);
         if (parts->app->hide && !span->kept && !selected) {
             continue;
@@ -168,8 +167,11 @@ void parts_lane(struct parts *parts, const struct row *row, int y)
         pen.col += span->col;
         pen.role = span->folded ? (span->kept ? ROLE_BLOCK : ROLE_BLOCK_DIM)
                                 : (span->kept ? ROLE_BAR : ROLE_BAR_DIM);
-        pen.role = selected ? ROLE_SELECTED : pen.role;
-        if (!selected) {
+        if (selected) {
+            pen.role = ROLE_SELECTED;
+        } else if (timeline_is(parts, lane, span, parts->app->related)) {
+            pen.role = ROLE_MARK;
+        } else {
             timeline_hue(parts, lane->name[span->event], &pen);
         }
         if (span->folded || (parts->plain && span->cols == 1)) {
