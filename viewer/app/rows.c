@@ -123,6 +123,14 @@ static int rows_build(struct rows *rows, uint32_t pack, struct err *err)
         rc = rows_add_process(rows, i, err);
     }
     projection_free(projection);
+    if (rc == 0 && rows->count == 0) {
+        /* There is always a row to stand on. */
+        struct row *row = rows_add(rows, ROW_GROUP, TRACE_NONE);
+        if (row != NULL) {
+            row->label = "empty";
+            row->note = "no event of any kind is in this capture";
+        }
+    }
     return rc;
 }
 

@@ -103,6 +103,12 @@ void parts_detail(struct parts *parts)
     if (detail->title.len == 0) {
         static const char hint[] = "Nothing is selected. w and b step through the events of a row, "
                                    "] and [ through the gaps of the GPU.";
+        if (app->trace->device_count == 0) {
+            static const char none[] = "No GPU work was recorded: cutline info says what is in the "
+                                       "file and why.";
+            pen = parts_pen(parts, y++, ROLE_ERROR);
+            (void)canvas_text_cut(&pen, none, sizeof none - 1);
+        }
         if (app->figures.has_parts) {
             panes_parts(parts, y++);
         }

@@ -1,6 +1,8 @@
 /* loop: see loop.h. */
 #include "viewer/term/loop.h"
 
+#include <signal.h>
+
 #include "viewer/paint/screen.h"
 #include "viewer/term/hand_out.h"
 
@@ -34,6 +36,22 @@ static void loop_resize(struct terminal *term, struct session *session)
     session_resize(session, cols, rows);
 }
 
+/* Ctrl-C in a prompt only closes the prompt. */
+static bool loop_interrupted(struct session *session)
+{
+    struct app *app = session_app(session);
+    struct key key = {.code = 'c' & 0x1F};
+    if (term_signal() != SIGINT) {
+        return false;
+    }
+    if (app->prompt.kind == PROMPT_NONE) {
+        return false;
+    }
+    term_forget_signal();
+    session_key(session, &key);
+    return true;
+}
+
 int loop_run(struct terminal *term, struct session *session, const struct frame_style *style,
              struct err *err)
 {
@@ -59,7 +77,7 @@ int loop_run(struct terminal *term, struct session *session, const struct frame_
             session_app(session)->redraw = true;
             break;
         case TERM_SIGNAL:
-            rc = term_signal();
+            rc = loop_interrupted(session) ? 0 : term_signal();
             break;
         case TERM_CLOSED:
             session_app(session)->quit = true;

@@ -59,6 +59,11 @@ int term_signal(void)
     return (int)term_leave;
 }
 
+void term_forget_signal(void)
+{
+    term_leave = 0;
+}
+
 static void term_catch(struct terminal *term)
 {
     struct sigaction action;

@@ -44,6 +44,8 @@ enum term_event term_wait(struct terminal *term);
 bool term_read(struct terminal *term, struct key *key);
 /* The signal that asks us to leave, 0 = none. */
 int term_signal(void);
+/* Forgets it: Ctrl-C in a prompt is no wish to leave. */
+void term_forget_signal(void);
 /* Sends bytes past ncurses, for instance OSC 52. */
 void term_send(struct terminal *term, const char *bytes, size_t len);
 

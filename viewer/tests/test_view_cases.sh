@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Odd captures (testdata/cases): the timeline opens them, or says in one line why not; whatever keys
+# are pressed, no control byte reaches the terminal, and nothing but ASCII with --ascii.
+set -euo pipefail
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export LC_ALL=C.UTF-8 CUTLINE_CONFIG=/dev/null
+unset NO_COLOR
+
+fail() { echo "$*"; exit 1; }
+printf '%s' 'jwwww<Enter><Enter>%zVVA5w)I<Enter><Esc>g<Enter><Esc>TRZDt<Tab><Esc>EmwmM/.<Enter>nnf.<Enter>' \
+    >"$work/keys"
+for case in testdata/cases/*.sql; do
+    name=$(basename "$case" .sql)
+    sqlite3 "$work/$name.sqlite" <"$case"
+    for size in 80x24 20x5 200x50; do
+        for form in --dump --dump=roles '--dump --ascii'; do
+            status=0
+            # shellcheck disable=SC2086
+            "$CUTLINE" view $form --size $size --script "$work/keys" "$work/$name.sqlite" \
+                >"$work/out" 2>"$work/err" || status=$?
+            case $name in
+            not-*) [ "$status" -eq 1 ] || fail "$name: status $status, not 1" ;;
+            *) [ "$status" -eq 0 ] || { cat "$work/err"; fail "$name $size $form: status $status"; } ;;
+            esac
+            [ "$(wc -l <"$work/err")" -le 1 ] || fail "$name: more than one line on stderr"
+            LC_ALL=C grep -q $'[\x01-\x09\x0b-\x1f\x7f]' "$work/out" &&
+                fail "$name $size $form: a control byte in the frame"
+            if [ "$form" = '--dump --ascii' ]; then
+                LC_ALL=C grep -q '[^ -~]' "$work/out" && fail "$name $size: not ASCII"
+            fi
+        done
+    done
+done
+
+# What is no capture.
+for how in missing empty folder text; do
+    case $how in
+    missing) file=$work/none.sqlite ;;
+    empty) file=$work/empty.sqlite && : >"$file" ;;
+    folder) file=$work ;;
+    text) file=$work/keys ;;
+    esac
+    status=0
+    "$CUTLINE" view --dump "$file" >"$work/out" 2>"$work/err" || status=$?
+    [ "$status" -eq 1 ] || fail "$how: status $status, not 1"
+    [ "$(wc -l <"$work/err")" -eq 1 ] || fail "$how: not one line on stderr"
+    [ ! -s "$work/out" ] || fail "$how: something on stdout"
+done
+echo ok
