@@ -331,6 +331,120 @@ static void progress_counts_and_can_stop(void **state)
     sql_file_remove(&file);
 }
 
+/* One byte of the only cached trace is changed; the trace is loaded, and cached, anew. */
+static void damage(const char *folder)
+{
+    char command[SQL_FILE_PATH + 128];
+    (void)snprintf(command, sizeof command,
+                   "f=$(echo %s/cutline/trace-*); n=$(($(wc -c <\"$f\") * 2 / 3));"
+                   "printf '\\377\\376\\375' | dd of=\"$f\" bs=1 seek=$n conv=notrunc 2>/dev/null",
+                   folder);
+    assert_int_equal(system(command), 0);
+}
+
+static int64_t rows_read;
+
+static int count_rows(void *arg, int64_t done, int64_t total)
+{
+    (void)arg;
+    (void)total;
+    rows_read = done;
+    return 0;
+}
+
+/* Loads with the cache on; was it read from the file (true), or mapped? */
+static bool load_cached(const struct sql_file *file, const struct trace *want)
+{
+    const struct trace_options options = {.threads = 1, .progress = count_rows, .cache_events = 1};
+    struct trace *trace;
+    rows_read = 0;
+    trace = sql_file_load(file, &options);
+    check_lanes(trace);
+    check_links(trace);
+    check_equal(want, trace);
+    assert_string_equal(trace->path, file->path);
+    assert_int_equal(trace->begin_ns, want->begin_ns);
+    assert_int_equal(trace->end_ns, want->end_ns);
+    assert_string_equal(trace->processes[0].name, want->processes[0].name);
+    assert_string_equal(trace->threads[0].name, want->threads[0].name);
+    assert_int_equal(trace->device_count, want->device_count);
+    if (want->device_count > 0) {
+        const struct trace_device *a = &trace->devices[want->device_count - 1];
+        const struct trace_device *b = &want->devices[want->device_count - 1];
+        assert_string_equal(a->name, b->name);
+        assert_int_equal(a->busy_count, b->busy_count);
+        assert_memory_equal(a->busy_sum_ns, b->busy_sum_ns, (b->busy_count + 1) * sizeof(int64_t));
+    }
+    trace_free(trace);
+    return rows_read > 0;
+}
+
+static void a_cached_trace_is_the_same_and_stale_ones_are_not_taken(void **state)
+{
+    struct sql_file file = {""};
+    struct sql_file folder = {""};
+    char remove[SQL_FILE_PATH + 16];
+    struct trace *want;
+    (void)state;
+    sql_file_new(&folder);
+    sql_file_remove(&folder);
+    assert_int_equal(setenv("XDG_CACHE_HOME", folder.path, 1), 0);
+    sql_file_new(&file);
+    generate(&file);
+    want = sql_file_load(&file, NULL);
+    assert_true(load_cached(&file, want));
+    assert_false(load_cached(&file, want)); /* mapped */
+    damage(folder.path);
+    assert_true(load_cached(&file, want));
+    assert_false(load_cached(&file, want));
+    trace_free(want);
+    sql_file_run(&file, "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE rowid % 2");
+    want = sql_file_load(&file, NULL);
+    assert_true(load_cached(&file, want));
+    assert_false(load_cached(&file, want));
+    trace_free(want);
+    sql_file_remove(&file);
+    (void)snprintf(remove, sizeof remove, "rm -r %s", folder.path);
+    assert_int_equal(system(remove), 0);
+}
+
+static void cached_cases_are_the_same(void **state)
+{
+    static const char *const cases[] = {"nvtx-open", "names", "unified-memory", "two-processes"};
+    struct sql_file folder = {""};
+    char remove[SQL_FILE_PATH + 16];
+    size_t i;
+    (void)state;
+    sql_file_new(&folder);
+    sql_file_remove(&folder);
+    assert_int_equal(setenv("XDG_CACHE_HOME", folder.path, 1), 0);
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct sql_file file = {""};
+        struct trace *want = sql_case_load(cases[i]);
+        const struct trace_options options = {.cache_events = 1};
+        struct trace *trace;
+        uint32_t n;
+        sql_case_path(cases[i], &file);
+        trace_free(sql_file_load(&file, &options));
+        trace = sql_file_load(&file, &options);
+        check_equal(want, trace);
+        for (n = 0; n < trace->events[TRACE_NVTX].count; n++) {
+            assert_int_equal(trace_is_open(trace, n), trace_is_open(want, n));
+            assert_int_equal(trace_is_cross_thread(trace, n), trace_is_cross_thread(want, n));
+        }
+        for (n = 0; n < trace->name_count; n++) {
+            assert_int_equal(trace->names[n].full_len, want->names[n].full_len);
+            assert_memory_equal(trace->names[n].full, want->names[n].full, want->names[n].full_len);
+            assert_true((trace->names[n].domain == NULL) == (want->names[n].domain == NULL));
+            assert_string_equal(trace->names[n].brief, want->names[n].brief);
+        }
+        trace_free(trace);
+        trace_free(want);
+    }
+    (void)snprintf(remove, sizeof remove, "rm -r %s", folder.path);
+    assert_int_equal(system(remove), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -345,6 +459,8 @@ int main(void)
         cmocka_unit_test(row_ids_out_of_range_are_an_error),
         cmocka_unit_test(sparse_row_ids_are_read),
         cmocka_unit_test(progress_counts_and_can_stop),
+        cmocka_unit_test(a_cached_trace_is_the_same_and_stale_ones_are_not_taken),
+        cmocka_unit_test(cached_cases_are_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

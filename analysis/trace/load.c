@@ -7,6 +7,7 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/store/report_file.h"
+#include "analysis/trace/cache.h"
 #include "analysis/trace/trace_own.h"
 
 enum {
@@ -226,18 +227,12 @@ static int lane_order(const void *a, const void *b)
 static int load_lanes(struct load *load, const struct arranged *arranged, struct err *err)
 {
     struct trace *trace = load->trace;
-    struct trace_own *own = load->own;
     uint64_t count = 0;
     uint32_t gpu = arranged[TRACE_GPU].lane_count;
     uint32_t at = 0;
     int t;
     for (t = 0; t < TRACE_TABLE_COUNT; t++) {
         count += arranged[t].lane_count;
-        own->table_lanes[t] =
-            malloc(((size_t)arranged[t].lane_count + 1) * sizeof *own->table_lanes[t]);
-        if (own->table_lanes[t] == NULL) {
-            return err_nomem(err, "lanes");
-        }
     }
     trace->lanes = malloc(((size_t)count + 1) * sizeof *trace->lanes);
     if (trace->lanes == NULL || count >= UINT32_MAX) {
@@ -254,11 +249,7 @@ static int load_lanes(struct load *load, const struct arranged *arranged, struct
     if (at > gpu) {
         qsort(trace->lanes + gpu, at - gpu, sizeof *trace->lanes, lane_order);
     }
-    for (at = 0; at < trace->lane_count; at++) {
-        const struct trace_lane *lane = &trace->lanes[at];
-        own->table_lanes[lane->table][own->table_lane_count[lane->table]++] = at;
-    }
-    return 0;
+    return trace_index_lanes(trace) == 0 ? 0 : err_nomem(err, "lanes");
 }
 
 /* The lanes of each device, and the first and last time of all. */
@@ -349,11 +340,9 @@ static void load_free(struct load *load)
     store_close(load->store);
 }
 
-/* Loads a SQLite file. */
-static struct trace *load_file(const char *path, const struct trace_options *options,
+static struct trace *load_rows(const char *path, const struct trace_options *options,
                                struct err *err)
 {
-    static const struct trace_options defaults = {0};
     struct load load = {0};
     int status = -1;
     load.store = store_open(path, err);
@@ -362,25 +351,46 @@ static struct trace *load_file(const char *path, const struct trace_options *opt
     }
     load.trace = calloc(1, sizeof *load.trace);
     load.own = calloc(1, sizeof *load.own);
-    if (load.trace != NULL && load.own != NULL) {
-        load.trace->own = load.own;
-        load.own->path = malloc(strlen(path) + 1);
-    }
-    if (load.own != NULL && load.own->path != NULL) {
-        memcpy(load.own->path, path, strlen(path) + 1);
-        load.trace->path = load.own->path;
-        status = load_all(&load, options == NULL ? &defaults : options, err);
-    } else {
-        (void)err_nomem(err, path);
-    }
-    load_free(&load);
-    if (status != 0 && load.trace != NULL && load.own != NULL) {
-        trace_free(load.trace);
-    } else if (status != 0) {
+    if (load.trace == NULL || load.own == NULL) {
         free(load.trace);
         free(load.own);
+        load_free(&load);
+        return err_null(err, "not enough memory for %s", path);
     }
-    return status == 0 ? load.trace : NULL;
+    load.trace->own = load.own;
+    status = trace_set_path(load.trace, path) != 0 ? err_nomem(err, path)
+                                                   : load_all(&load, options, err);
+    load_free(&load);
+    if (status != 0) {
+        trace_free(load.trace);
+        return NULL;
+    }
+    return load.trace;
+}
+
+/* Loads a SQLite file, or takes it from the cache. */
+static struct trace *load_file(const char *path, const struct trace_options *options,
+                               struct err *err)
+{
+    static const struct trace_options defaults = {0};
+    bool cached;
+    struct trace *trace;
+    int64_t events = 0;
+    int t;
+    options = options == NULL ? &defaults : options;
+    cached = options->cache_events > 0 && options->kinds == 0;
+    trace = cached ? cache_load(path) : NULL;
+    if (trace != NULL) {
+        return trace;
+    }
+    trace = load_rows(path, options, err);
+    for (t = 0; trace != NULL && t < TRACE_TABLE_COUNT; t++) {
+        events += trace->events[t].count;
+    }
+    if (cached && trace != NULL && events >= options->cache_events) {
+        cache_save(trace);
+    }
+    return trace;
 }
 
 struct trace *trace_load(const char *path, const struct trace_options *options, struct err *err)

@@ -2,17 +2,15 @@
 #include "analysis/trace/trace.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 
 #include "analysis/trace/trace_own.h"
 
-void trace_free(struct trace *trace)
+/* The arrays of a trace that was loaded; those of a cached one lie in its map. */
+static void trace_free_arrays(struct trace *trace, struct trace_own *own)
 {
-    struct trace_own *own;
     int t;
-    if (trace == NULL) {
-        return;
-    }
-    own = trace->own;
     for (t = 0; t < TRACE_TABLE_COUNT; t++) {
         struct trace_events *events = &trace->events[t];
         free(events->begin_ns);
@@ -20,7 +18,6 @@ void trace_free(struct trace *trace)
         free(events->name);
         free(events->row);
         free(events->link);
-        free(own->table_lanes[t]);
     }
     busy_free_unions(own, trace->device_count);
     free(trace->launch_ops);
@@ -32,11 +29,63 @@ void trace_free(struct trace *trace)
     free(trace->lanes);
     free(own->open);
     free(own->cross);
+}
+
+void trace_free(struct trace *trace)
+{
+    struct trace_own *own;
+    int t;
+    if (trace == NULL) {
+        return;
+    }
+    own = trace->own;
+    if (own->map == NULL) {
+        trace_free_arrays(trace, own);
+    } else {
+        (void)munmap(own->map, own->map_bytes);
+    }
+    for (t = 0; t < TRACE_TABLE_COUNT; t++) {
+        free(own->table_lanes[t]);
+    }
     free(own->path);
     intern_free(&own->texts);
     arena_free(&own->arena);
     free(own);
     free(trace);
+}
+
+int trace_index_lanes(struct trace *trace)
+{
+    struct trace_own *own = trace->own;
+    uint32_t counts[TRACE_TABLE_COUNT] = {0};
+    uint32_t l;
+    int t;
+    for (l = 0; l < trace->lane_count; l++) {
+        counts[trace->lanes[l].table]++;
+    }
+    for (t = 0; t < TRACE_TABLE_COUNT; t++) {
+        own->table_lanes[t] = calloc((size_t)counts[t] + 1, sizeof *own->table_lanes[t]);
+        if (own->table_lanes[t] == NULL) {
+            return -1;
+        }
+    }
+    for (l = 0; l < trace->lane_count; l++) {
+        uint8_t table = trace->lanes[l].table;
+        own->table_lanes[table][own->table_lane_count[table]++] = l;
+    }
+    return 0;
+}
+
+int trace_set_path(struct trace *trace, const char *path)
+{
+    struct trace_own *own = trace->own;
+    own->path = malloc(strlen(path) + 1);
+    if (own->path == NULL) {
+        return -1;
+    }
+    memcpy(own->path, path, strlen(path) + 1);
+    trace->path = own->path;
+    return 0;
 }
 
 uint32_t trace_lane_of(const struct trace *trace, enum trace_table table, uint32_t index)

@@ -228,6 +228,9 @@ struct trace_options {
     /* Bits of 1 << enum trace_kind, 0 = all: only tables of the file that hold one of these kinds
      * are read. Counts, processes, devices, names and links then know only what was read. */
     uint32_t kinds;
+    /* A capture with so many events or more is kept, as a trace, in the user's cache folder, and is
+     * taken from there while it is the same file; 0 = no cache. Only without kinds. */
+    int64_t cache_events;
     /* Called now and then while loading with rows done and the bound of all; may be NULL. Another
      * thread may call it. A nonzero return stops the loading ("interrupted"). */
     int (*progress)(void *arg, int64_t done, int64_t total);

@@ -198,7 +198,13 @@ struct trace_own {
     uint32_t *cross; /* likewise */
     uint32_t cross_count;
     struct busy_arrays *unions; /* one for each device */
+    void *map;                  /* a cached trace: all arrays but table_lanes lie in here */
+    size_t map_bytes;
 };
+
+/* trace.c: own.table_lanes from the lanes; the path. 0, or -1 without memory. */
+int trace_index_lanes(struct trace *trace);
+int trace_set_path(struct trace *trace, const char *path);
 
 /* Everything that is alive while loading. */
 struct load {

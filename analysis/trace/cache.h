@@ -1,0 +1,21 @@
+/*
+ * cache: a loaded trace, kept as a file in the user's cache folder and mapped when the same capture
+ * is opened again.
+ *
+ * The file belongs to one capture (by device and inode) and holds what makes it valid: the
+ * capture's size, time and a hash of its first page, the layout of our structs, and a hash of all
+ * that follows. One that does not fit, or is damaged, is as good as none: the caller loads the
+ * capture and saves it anew. Files are replaced by rename, the oldest are removed above a total
+ * size. Nothing here fails loudly: without a cache everything works, only slower.
+ */
+#ifndef CUTLINE_TRACE_CACHE_H
+#define CUTLINE_TRACE_CACHE_H
+
+#include "analysis/trace/trace.h"
+
+/* The trace of the capture at path, mapped; NULL where there is no valid one. */
+struct trace *cache_load(const char *path);
+/* Keeps the trace for its path. Does nothing where it cannot. */
+void cache_save(const struct trace *trace);
+
+#endif
