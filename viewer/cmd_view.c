@@ -36,6 +36,9 @@ static const struct opts_option VIEW_OPTIONS[] = {
      .help = "Draw with ASCII characters only. Default where the locale is not UTF-8."},
     {0, "no-mouse", .kind = OPTS_FLAG, .at = offsetof(struct view_args, no_mouse),
      .help = "Leave the mouse to the terminal."},
+    {0, "no-cache", .kind = OPTS_FLAG, .at = offsetof(struct view_args, no_cache),
+     .help = "Read the capture itself, and keep nothing of it. Else a capture of more than a "
+             "million events is kept ready in the cache folder."},
     {.kind = OPTS_GROUP, .help = "Without a terminal"},
     {0, "dump", "WHAT", .kind = OPTS_TEXT, .choices = "text|roles|taken", .bare = "text",
      .at = offsetof(struct view_args, dump),

@@ -196,12 +196,19 @@ static int view_tick(void *arg, int64_t done, int64_t total)
     return 0;
 }
 
-static struct trace *view_trace(const char *path, bool quiet, struct err *err)
+static struct trace *view_trace(const char *path, const struct view_args *args, struct err *err)
 {
+    enum {
+        CACHE_EVENTS = 1000000 /* smaller captures load in a blink */
+    };
     struct view_progress progress = {.begin_ns = view_now_ns()};
-    struct trace_options options = {.progress = view_tick, .progress_arg = &progress};
-    struct trace *trace =
-        trace_load(path, quiet || isatty(STDERR_FILENO) == 0 ? NULL : &options, err);
+    struct trace_options options = {.cache_events = args->no_cache ? 0 : CACHE_EVENTS};
+    struct trace *trace;
+    if (args->dump == NULL && isatty(STDERR_FILENO) != 0) {
+        options.progress = view_tick;
+        options.progress_arg = &progress;
+    }
+    trace = trace_load(path, &options, err);
     if (progress.shown) {
         (void)fprintf(stderr, "\r             \r");
     }
@@ -211,7 +218,7 @@ static struct trace *view_trace(const char *path, bool quiet, struct err *err)
 static int view_side(struct view *view, int i, const char *path, const struct view_args *args,
                      struct err *err)
 {
-    view->traces[i] = view_trace(path, args->dump != NULL, err);
+    view->traces[i] = view_trace(path, args, err);
     if (view->traces[i] == NULL) {
         return -1;
     }

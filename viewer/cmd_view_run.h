@@ -28,6 +28,7 @@ struct view_args {
     int theme; /* likewise */
     bool ascii;
     bool no_mouse;
+    bool no_cache;
     bool tour;
 };
 

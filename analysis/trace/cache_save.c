@@ -1,6 +1,6 @@
 /* cache_save: writes a trace into the cache folder. See cache_own.h for the layout. */
 #include <dirent.h>
-#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -277,6 +277,17 @@ static void folder_trim(const char *name)
     buf_free(&oldest);
 }
 
+/* A new file that nobody else may read: names can be secrets. NULL where there is one already. */
+static FILE *save_open(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
+    if (fd >= 0 && file == NULL) {
+        (void)close(fd);
+    }
+    return file;
+}
+
 void cache_save(const struct trace *trace)
 {
     struct cache_writer *writer = calloc(1, sizeof *writer);
@@ -286,7 +297,7 @@ void cache_save(const struct trace *trace)
         goto out;
     }
     buf_addf(&part, "%s.%ld", buf_text(&name), (long)getpid());
-    writer->file = buf_failed(&part) ? NULL : fopen(buf_text(&part), "wb");
+    writer->file = buf_failed(&part) ? NULL : save_open(buf_text(&part));
     if (writer->file == NULL) {
         goto out;
     }
