@@ -9,9 +9,9 @@ fail() { echo "$1"; exit 1; }
 status() { local rc=0; "$@" >"$work/out" 2>"$work/err" || rc=$?; echo "$rc"; }
 
 "$CUTLINE_BUILD/generate" --steps 20 "$work/gen.sqlite"
-captures=("$work/gen.sqlite" "$CUTLINE_BUILD/demo.sqlite")
+captures=("$work/gen.sqlite")
 if [ -d "$CUTLINE_CAPTURES" ]; then
-    for name in h100-2gpu-1s lm-2.7b-cudagraph saxpy-mpi no-cuda-tables minimal-schema schema-2020; do
+    for name in h100-2gpu-1s lm-2.7b-cudagraph saxpy-mpi no-cuda-tables schema-2020; do
         captures+=("$CUTLINE_CAPTURES/$name.sqlite")
     done
 else
@@ -22,17 +22,17 @@ rules=$("$CUTLINE" analyze --help-rules | sed 's/ .*//')
 
 cat >"$work/parse.py" <<'EOF'
 import csv, json, sys
-stem = sys.argv[1]
-read = lambda form: open(f"{stem}.{form}", encoding="utf-8", newline="")
-rows = list(csv.DictReader(read("csv")))
-tabs = list(csv.reader(read("tsv"), delimiter="\t"))
-objects = json.load(read("json"))
-assert len(rows) == len(objects) == len(tabs) - 1, (len(rows), len(objects), len(tabs))
-assert all(len(line) == len(tabs[0]) for line in tabs), "ragged tsv"
-for row, item in zip(rows, objects):
-    assert list(row) == list(item) == tabs[0], (list(row), list(item))
-    for key, value in item.items():
-        assert value is None or row[key] != "", key
+for stem in sys.argv[1:]:
+    read = lambda form: open(f"{stem}.{form}", encoding="utf-8", newline="")
+    rows = list(csv.DictReader(read("csv")))
+    tabs = list(csv.reader(read("tsv"), delimiter="\t"))
+    objects = json.load(read("json"))
+    assert len(rows) == len(objects) == len(tabs) - 1, (stem, len(rows), len(objects), len(tabs))
+    assert all(len(line) == len(tabs[0]) for line in tabs), f"{stem}: ragged tsv"
+    for row, item in zip(rows, objects):
+        assert list(row) == list(item) == tabs[0], (stem, list(row), list(item))
+        for key, value in item.items():
+            assert value is None or row[key] != "", (stem, key)
 EOF
 
 # Every table parses, has its columns whatever the data, and findings do too.
@@ -41,10 +41,11 @@ for capture in "${captures[@]}"; do
         "$CUTLINE" analyze -q -f $form "$capture" >"$work/findings.$form"
         "$CUTLINE" analyze -q -r all -f $form -o "$work/all" --force-overwrite "$capture"
     done
-    python3 "$work/parse.py" "$work/findings" || fail "findings of $capture"
-    for stem in "$work"/all_*.csv; do
-        python3 "$work/parse.py" "${stem%.csv}" || fail "$stem of $capture"
+    stems=("$work/findings")
+    for file in "$work"/all_*.csv; do
+        stems+=("${file%.csv}")
     done
+    python3 "$work/parse.py" "${stems[@]}" || fail "$capture"
     rm -f "$work"/all_*
     # The page: 79 columns at most, each finding with advice and command.
     "$CUTLINE" analyze "$capture" >"$work/page"
@@ -91,7 +92,9 @@ if [ -d "$CUTLINE_CAPTURES" ]; then
         python3 analysis/tests/check_density.py "$CUTLINE" "$CUTLINE_CAPTURES/${words[0]}.sqlite" \
             "${words[@]:1}"
     done
-    python3 analysis/tests/check_copies.py "$CUTLINE" "$CUTLINE_CAPTURES"/*.sqlite
+    for name in h100-2gpu-1s mfu-2gpu-after lm-2.7b lm-2.7b-cudagraph jacobi-gh200 saxpy-mpi schema-2020; do
+        python3 analysis/tests/check_copies.py "$CUTLINE" "$CUTLINE_CAPTURES/$name.sqlite"
+    done
 fi
 python3 analysis/tests/check_copies.py "$CUTLINE" "$work/gen.sqlite"
 python3 analysis/tests/check_density.py "$CUTLINE" "$work/gen.sqlite"
