@@ -3,7 +3,8 @@
  * one finding for each device, thread or kind of copy. Time is counted once where rules overlap:
  * gaps of 50 us and longer belong to idle_gaps, shorter ones inside launch-bound zones to
  * launch_density; gpu_gaps, gpu_time_util and low_utilisation see the same idle time again and get
- * no time of their own. Only cuda_api_sync repeats what idle_gaps counts, and says so.
+ * no time of their own. What the rules of nsys say of copies and synchronising calls repeats part
+ * of hidden_transfers and idle_gaps; their evidence says so, and they come after ours.
  */
 #include "analysis/query/findings.h"
 
@@ -70,7 +71,9 @@ static int finding_cmp(const void *a, const void *b)
     const struct finding *y = b;
     if (x->recoverable_ns != y->recoverable_ns)
         return x->recoverable_ns < y->recoverable_ns ? 1 : -1;
-    int c = strcmp(x->rule, y->rule);
+    int c = findings_is_nsys(x->rule) - findings_is_nsys(y->rule);
+    if (c == 0)
+        c = strcmp(x->rule, y->rule);
     return c != 0 ? c : (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 

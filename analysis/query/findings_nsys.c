@@ -78,15 +78,18 @@ static void nsys_finding(struct findings_maker *maker, const struct report *rule
     }
     char total[TIMEFMT_BYTES];
     char longest[TIMEFMT_BYTES];
-    const char *again = worth == WORTH_SYNC   ? "; the idle time after them is in idle_gaps too"
-                        : worth == WORTH_NONE ? "; idle_gaps counts this time"
-                                              : "";
+    static const char *const again[] = {
+        [WORTH_COPIES] = "; hidden_transfers counts this time too",
+        [WORTH_TIME] = "",
+        [WORTH_SYNC] = "; the idle time after them is in idle_gaps too",
+        [WORTH_NONE] = "; idle_gaps counts this time",
+    };
     const struct finding finding = {
         .rule = rule->name,
         .title = findings_words(maker, "%s: %zu", rule->title, rows),
         .evidence =
             findings_words(maker, "%s in all, longest %s%s", timefmt_duration(total_ns, total),
-                           timefmt_duration(longest_ns, longest), again),
+                           timefmt_duration(longest_ns, longest), again[worth]),
         .advice = rule->advice != NULL ? rule->advice : "",
         .show = findings_words(maker, "cutline analyze -r %s", rule->name),
         .recoverable_ns = worth_ns(maker, worth, total_ns),
@@ -122,4 +125,13 @@ int findings_nsys(struct findings_maker *maker)
             return -1;
     }
     return 0;
+}
+
+bool findings_is_nsys(const char *rule)
+{
+    for (size_t i = 0; i < sizeof(WORTHS) / sizeof(WORTHS[0]); i++) {
+        if (strcmp(WORTHS[i].name, rule) == 0)
+            return true;
+    }
+    return false;
 }

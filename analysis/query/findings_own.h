@@ -35,5 +35,7 @@ int findings_copies(struct findings_maker *maker);
 int findings_low(struct findings_maker *maker);
 int findings_opaque(struct findings_maker *maker);
 int findings_nsys(struct findings_maker *maker);
+/* Is it a rule of nsys? */
+bool findings_is_nsys(const char *rule);
 
 #endif

@@ -22,6 +22,28 @@ planted mute no-api --no-api --plants 2 --steps 40
 python3 analysis/tests/check_causes.py "$CUTLINE" "$work/clean.sqlite" "$work/jitter.sqlite" \
     "$work/bare.sqlite" "$work/mute.sqlite" "$CUTLINE_BUILD/demo.sqlite"
 
+# Where event records are in the file, a device wait names the stream of the event: that of the last
+# record before the wait, of the same process.
+cp "$work/clean.sqlite" "$work/events.sqlite"
+sqlite3 "$work/events.sqlite" "
+    CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT (deviceId INT, contextId INT, streamId INT,
+        correlationId INT, globalPid INT, eventId INT);
+    CREATE TEMP TABLE waits AS SELECT DISTINCT globalPid, eventId, correlationId
+        FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION
+        WHERE streamId != 4294967295 AND eventId != 4294967295;
+    INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT
+        SELECT 0, 1, 76, correlationId - 2, globalPid, eventId FROM waits
+        UNION ALL SELECT 0, 1, 77, correlationId - 1, globalPid, eventId FROM waits
+        UNION ALL SELECT 0, 1, 88, correlationId + 1, globalPid, eventId FROM waits
+        UNION ALL SELECT 0, 1, 99, correlationId - 1, globalPid + (1 << 24), eventId FROM waits;"
+"$CUTLINE" analyze -r idle_gaps -f csv "$work/events.sqlite" >"$work/events.csv"
+waits=$(grep -c 'device wait,' "$work/events.csv")
+[ "$waits" -ge 3 ] || { echo "$waits device waits"; exit 1; }
+[ "$(grep -c 'waited for event [0-9]* of stream 77' "$work/events.csv")" -eq "$waits" ] || {
+    grep 'device wait' "$work/events.csv"
+    exit 1
+}
+
 if [ -d "$CUTLINE_CAPTURES" ]; then
     python3 analysis/tests/check_causes.py "$CUTLINE" "$CUTLINE_CAPTURES"/*.sqlite
 else
