@@ -253,6 +253,8 @@ static void enable_callbacks(struct cupti_state *cupti)
 /* Turns recording on. Our thread starts last: it may find buffers to handle at once. */
 static void activate(struct cupti_state *cupti, struct spool_writer *writer)
 {
+    (void)sem_init(&cupti->wake, 0, 0);
+    (void)sem_init(&cupti->finished, 0, 0);
     set_attributes(cupti);
     cupti_buffer_prepare(cupti);
     atomic_store(&cupti->active, true);

@@ -138,6 +138,11 @@ static struct spool_segment *take_segment(struct cupti_state *cupti, enum spool_
     return segment;
 }
 
+/* The last resort where the program has no memory left: shared by all who need it, for what is
+ * written there is dropped. */
+#define LAST_RESORT_BYTES (UINT32_C(64) << 10)
+static _Alignas(64) uint8_t last_resort[LAST_RESORT_BYTES];
+
 /* Memory that is not recorded. */
 static uint8_t *scratch(size_t bytes)
 {
@@ -159,6 +164,14 @@ void cupti_buffer_request(uint8_t **buffer, size_t *size, size_t *max_records)
         segment = slot == NULL ? NULL : take_segment(cupti, &why);
     }
     *buffer = segment != NULL ? spool_payload(segment) : scratch(*size);
+    if (*buffer == NULL) {
+        *buffer = last_resort;
+        *size = sizeof(last_resort);
+        if (slot != NULL) {
+            atomic_store(&slot->state, CUPTI_SLOT_FREE);
+            slot = NULL;
+        }
+    }
     if (slot != NULL) {
         slot->buffer = *buffer;
         slot->size = *size;
@@ -166,8 +179,7 @@ void cupti_buffer_request(uint8_t **buffer, size_t *size, size_t *max_records)
         slot->why = why;
         slot->out_real_ns = clock_read_ns(CLOCK_REALTIME);
         (void)atomic_fetch_add(&cupti->out_bytes, segment != NULL ? cupti->segment_bytes : 0);
-        atomic_store_explicit(&slot->state, *buffer == NULL ? CUPTI_SLOT_FREE : CUPTI_SLOT_OUT,
-                              memory_order_release);
+        atomic_store_explicit(&slot->state, CUPTI_SLOT_OUT, memory_order_release);
     }
     if (pool_count(cupti) < POOL_FIRST && !atomic_load(&cupti->forked)) {
         (void)sem_post(&cupti->wake);
@@ -203,7 +215,7 @@ void cupti_buffer_complete(void *context, uint32_t stream, uint8_t *buffer, size
     (void)size;
     struct cupti_slot *slot = atomic_load(&cupti->forked) ? NULL : slot_find(cupti, buffer);
     if (slot == NULL) {
-        not_ours(cupti, valid);
+        not_ours(cupti, buffer, valid);
         return;
     }
     slot->valid = valid < slot->size ? valid : slot->size;

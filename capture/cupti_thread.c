@@ -7,6 +7,7 @@
 #define _GNU_SOURCE /* sem_clockwait, syscall; NOLINT */
 #include <errno.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -99,6 +100,7 @@ static void *run(void *argument)
     int64_t flush_ns = (int64_t)inject.config.flush_interval_ms * NS_IN_MS;
     int64_t next_flush_ns = clock_read_ns(CLOCK_MONOTONIC) + flush_ns;
     int64_t next_anchor_ns = 0;
+    (void)prctl(PR_SET_NAME, "cutline");
     (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICENESS);
     for (;;) {
         int64_t now_ns = clock_read_ns(CLOCK_MONOTONIC);

@@ -17,7 +17,7 @@
 #include "capture/clock.h"
 #include "capture/inject.h"
 
-#define SEGMENT_FIRST_BYTES (UINT32_C(16) << 10)
+#define SEGMENT_FIRST_BYTES (UINT32_C(8) << 10)
 #define SEGMENT_LAST_BYTES  (UINT32_C(1) << 20)
 #define RING_PARTS          64
 

@@ -18,7 +18,7 @@
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
 
-#define META_FIRST_BYTES (UINT64_C(16) << 10)
+#define META_FIRST_BYTES (UINT64_C(4) << 10)
 #define META_LAST_BYTES  (UINT64_C(256) << 10)
 #define META_TEXT_MAX    (UINT32_C(64) << 10)
 #define RETRY_NS         INT64_C(100000000)
