@@ -189,10 +189,14 @@ void cupti_buffer_request(uint8_t **buffer, size_t *size, size_t *max_records)
 
 /* CUPTI gave back something that we never gave out: another client took our place, or we are its
  * child. */
-static void not_ours(struct cupti_state *cupti, size_t valid)
+static void not_ours(struct cupti_state *cupti, const uint8_t *buffer, size_t valid)
 {
     struct spool_writer *writer = inject_spool_now();
     if (writer == NULL || valid == 0) {
+        return;
+    }
+    if (buffer == last_resort) {
+        spool_writer_loss(writer, SPOOL_LOSS_BUFFER_BUDGET, 0, 1);
         return;
     }
     if (atomic_load(&cupti->forked)) {
