@@ -54,26 +54,42 @@ void app_look_at(struct app *app, int64_t begin_ns, int64_t end_ns, int share)
     app_look(app, window_fit(begin_ns - edge_ns, end_ns + edge_ns, app->layout.time_cols));
 }
 
-/* The column that zooming keeps still: the selected event if it is in sight, else the cursor. */
-static int view_anchor(const struct app *app)
+/* The time that zooming keeps still: the middle of what is selected, as far as it is in sight, else
+ * the cursor. */
+static int64_t view_anchor_ns(const struct app *app)
 {
-    int64_t begin_ns;
-    int64_t end_ns;
+    int64_t first_ns = app->window.begin_ns;
+    int64_t last_ns = window_end(&app->window);
+    int64_t begin_ns = last_ns;
+    int64_t end_ns = first_ns;
     if (app_has_gap(app)) {
         begin_ns = app->gap_begin_ns;
         end_ns = app->gap_end_ns;
     } else if (app_has_event(app)) {
         begin_ns = app_event_begin(app, app->event);
         end_ns = app_event_end(app, app->event);
-    } else {
-        return app->cursor_col;
+        end_ns = end_ns > begin_ns ? end_ns : begin_ns + 1;
     }
-    if (end_ns <= app->window.begin_ns || begin_ns >= window_end(&app->window)) {
-        return app->cursor_col;
+    begin_ns = begin_ns > first_ns ? begin_ns : first_ns;
+    end_ns = end_ns < last_ns ? end_ns : last_ns;
+    return begin_ns < end_ns
+               ? begin_ns + (end_ns - begin_ns) / 2
+               : window_time(&app->window, app->cursor_col) + app->window.ns_per_col / 2;
+}
+
+static void view_zoom(struct app *app, int count, bool in, int64_t most_ns)
+{
+    int64_t t_ns = view_anchor_ns(app);
+    int col = (int)window_col(&app->window, t_ns);
+    int n = count > 0 ? count : 1;
+    for (; n > 0; n--) {
+        int64_t ns = app->window.ns_per_col;
+        ns = in ? ns / VIEW_ZOOM : ns * VIEW_ZOOM;
+        if (ns < 1 || ns > most_ns) {
+            return;
+        }
+        app_look(app, window_scale(&app->window, ns, t_ns, col));
     }
-    begin_ns = begin_ns > app->window.begin_ns ? begin_ns : app->window.begin_ns;
-    end_ns = end_ns < window_end(&app->window) ? end_ns : window_end(&app->window);
-    return (int)window_col(&app->window, begin_ns + (end_ns - begin_ns) / 2);
 }
 
 void verb_pan_left(struct app *app, int count)
@@ -100,21 +116,13 @@ void verb_page_right(struct app *app, int count)
 
 void verb_zoom_in(struct app *app, int count)
 {
-    int anchor = view_anchor(app);
-    int n = count > 0 ? count : 1;
-    for (; n > 0 && app->window.ns_per_col > 1; n--) {
-        app_look(app, window_scale(&app->window, app->window.ns_per_col / VIEW_ZOOM, anchor));
-    }
+    view_zoom(app, count, true, INT64_MAX);
 }
 
 void verb_zoom_out(struct app *app, int count)
 {
-    int anchor = view_anchor(app);
-    int n = count > 0 ? count : 1;
     struct window all = window_fit(app->trace->begin_ns, app->trace->end_ns, app->layout.time_cols);
-    for (; n > 0 && app->window.ns_per_col < all.ns_per_col * VIEW_ZOOM; n--) {
-        app_look(app, window_scale(&app->window, app->window.ns_per_col * VIEW_ZOOM, anchor));
-    }
+    view_zoom(app, count, false, all.ns_per_col * VIEW_ZOOM * VIEW_ZOOM - 1);
 }
 
 void verb_zoom_selected(struct app *app, int count)

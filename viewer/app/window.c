@@ -38,14 +38,13 @@ struct window window_fit(int64_t begin_ns, int64_t end_ns, int cols)
     return window;
 }
 
-struct window window_scale(const struct window *window, int64_t ns_per_col, int anchor)
+struct window window_scale(const struct window *window, int64_t ns_per_col, int64_t t_ns, int col)
 {
     struct window out = *window;
-    int64_t t_ns = window_time(window, anchor) + window->ns_per_col / 2;
     out.ns_per_col = ns_per_col < 1                       ? 1
                      : ns_per_col > WINDOW_NS_PER_COL_MAX ? WINDOW_NS_PER_COL_MAX
                                                           : ns_per_col;
-    return window_put(&out, t_ns, anchor);
+    return window_put(&out, t_ns, col);
 }
 
 struct window window_pan(const struct window *window, int64_t cols)

@@ -27,11 +27,8 @@ int64_t window_col(const struct window *window, int64_t t_ns);
 /* A window of cols columns that shows [begin, end), nearly the smallest; with a single column it
  * shows the begin. */
 struct window window_fit(int64_t begin_ns, int64_t end_ns, int cols);
-/*
- * Another scale with the time under column `anchor` kept under it (to one column). ns_per_col is
- * clamped to 1..2^45.
- */
-struct window window_scale(const struct window *window, int64_t ns_per_col, int anchor);
+/* Another scale, with t in the given column. ns_per_col is clamped to 1..2^45. */
+struct window window_scale(const struct window *window, int64_t ns_per_col, int64_t t_ns, int col);
 /* Moves by whole columns. */
 struct window window_pan(const struct window *window, int64_t cols);
 /* The same scale, with t in the given column. */

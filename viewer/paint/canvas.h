@@ -26,6 +26,7 @@
     X(LABEL_GROUP, 'L')                                                                            \
     X(LABEL_CURRENT, '>')                                                                          \
     X(UTIL, 'u')                                                                                   \
+    X(UTIL_LOW, 'U')                                                                               \
     X(SPARK, 'k')                                                                                  \
     X(GAP, 'g')                                                                                    \
     X(BAR, 'b')                                                                                    \

@@ -250,6 +250,8 @@ static void timeline_device(struct parts *parts, uint32_t device, int y)
         }
         pen.col = parts->at->label_cols + col;
         if (col < window->cols && ns > 0) {
+            /* Less than half busy: a place to look at. */
+            pen.role = ns * 2 < window->ns_per_col ? ROLE_UTIL_LOW : ROLE_UTIL;
             canvas_put(&pen, parts->glyphs->level[glyphs_level(ns, window->ns_per_col)]);
         }
     }

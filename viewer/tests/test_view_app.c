@@ -42,14 +42,15 @@ static void zooming_keeps_the_anchor(void **state)
     int anchor;
     (void)state;
     for (anchor = 0; anchor < 100; anchor += 9) {
-        int64_t t_ns = window_time(&w, anchor) + w.ns_per_col / 2;
-        struct window in = window_scale(&w, 32, anchor);
-        struct window out = window_scale(&w, 128, anchor);
+        /* Also a time at the edge of its column stays in it, however far one zooms. */
+        int64_t t_ns = window_time(&w, anchor) + anchor % 64;
+        struct window in = window_scale(&w, 3, t_ns, anchor);
+        struct window out = window_scale(&w, 1289, t_ns, anchor);
         assert_int_equal(window_col(&in, t_ns), anchor);
         assert_int_equal(window_col(&out, t_ns), anchor);
         assert_int_equal(in.begin_ns % in.ns_per_col, 0);
     }
-    assert_int_equal(window_scale(&w, 0, 5).ns_per_col, 1);
+    assert_int_equal(window_scale(&w, 0, 0, 5).ns_per_col, 1);
 }
 
 static void a_pan_moves_by_whole_columns(void **state)
