@@ -174,7 +174,8 @@ static int add_proc(struct convert *c, const char *path, const struct spool_head
         .start_ticks = header->start_ticks,
         .created_mono_ns = header->created_mono_ns,
         .sealed_mono_ns =
-            sealed ? header->created_mono_ns + (header->sealed_real_ns - header->created_real_ns)
+            sealed ? clock_off(header->sealed_real_ns,
+                               clock_off(header->created_real_ns, header->created_mono_ns))
                    : 0,
     };
     *process = (struct convert_process){
@@ -296,7 +297,8 @@ static bool same_boot(const struct convert *c, const struct clock_anchor *now)
         strcmp(host, c->procs[0].host) != 0) {
         return false;
     }
-    int64_t moved = (now->real_ns - now->mono_ns) - (c->zero_real_ns - c->zero_mono_ns);
+    int64_t moved =
+        clock_off(now->real_ns - now->mono_ns, clock_off(c->zero_real_ns, c->zero_mono_ns));
     return moved < most && moved > -most && now->mono_ns > c->zero_mono_ns;
 }
 
@@ -335,12 +337,14 @@ static int end_clocks(struct convert *c, struct err *err)
     if (!c->control && c->real.n > 0) {
         c->zero_real_ns = c->real.pairs[0].from;
     }
-    c->end_ns = last_mono - c->zero_mono_ns;
+    c->end_ns = clock_off(last_mono, c->zero_mono_ns);
+    c->end_ns = c->end_ns < 0 ? 0 : c->end_ns;
     c->low_ns = -(int64_t)FOREIGN_NS;
     /* of a killed recorder nobody knows when it ended: the last anchor may be long before */
-    c->high_ns = c->end_ns + (c->opts->live ? 1 : 60) * (int64_t)FOREIGN_NS;
+    int64_t slack = (c->opts->live ? 1 : 60) * (int64_t)FOREIGN_NS;
+    c->high_ns = c->end_ns > INT64_MAX - slack ? INT64_MAX : c->end_ns + slack;
     if (c->real.steps > 0 && c->procs_n > 0) {
-        int64_t first = c->real.first_step_to - c->zero_mono_ns;
+        int64_t first = clock_off(c->real.first_step_to, c->zero_mono_ns);
         if (convert_lose(
                 c, 0,
                 CONVERT_FAULT("clock", "CLOCK_REALTIME was set", (uint64_t)c->real.steps, first),
@@ -525,7 +529,7 @@ static int read_intervals(struct convert *c, struct err *err)
         if (!session_control_transition(c->control, i, &change)) {
             continue;
         }
-        int64_t at_ns = change.mono_ns - c->zero_mono_ns;
+        int64_t at_ns = clock_off(change.mono_ns, c->zero_mono_ns);
         bool open = c->intervals_n > 0 && c->intervals[c->intervals_n - 1].end_ns == INT64_MAX;
         if (change.collect && !open) {
             c->intervals[c->intervals_n++] =

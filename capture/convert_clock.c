@@ -33,8 +33,8 @@ static int by_to(const void *a, const void *b)
 static void find_steps(struct clock_map *map, int64_t step)
 {
     for (size_t i = 1; i < map->n && step > 0; i++) {
-        int64_t off = (map->pairs[i].from - map->pairs[i - 1].from) -
-                      (map->pairs[i].to - map->pairs[i - 1].to);
+        int64_t off = clock_off(clock_off(map->pairs[i].from, map->pairs[i - 1].from),
+                                clock_off(map->pairs[i].to, map->pairs[i - 1].to));
         if (off > step || off < -step) {
             map->first_step_to = map->steps ? map->first_step_to : map->pairs[i].to;
             map->last_step_to = map->pairs[i].to;
@@ -52,15 +52,16 @@ void clock_map_ready(struct clock_map *map, int64_t step_to, double default_slop
     size_t kept = map->n > 0;
     for (size_t i = 1; i < map->n; i++) {
         const struct clock_pair *last = &map->pairs[kept - 1];
-        if (map->pairs[i].to - last->to >= THIN_TO && map->pairs[i].from > last->from) {
+        if ((uint64_t)clock_off(map->pairs[i].to, last->to) >= THIN_TO &&
+            map->pairs[i].from > last->from) {
             map->pairs[kept++] = map->pairs[i];
         }
     }
     map->n = kept;
     map->slope = default_slope;
     if (kept > 1) {
-        map->slope = (double)(map->pairs[kept - 1].to - map->pairs[0].to) /
-                     (double)(map->pairs[kept - 1].from - map->pairs[0].from);
+        map->slope = ((double)map->pairs[kept - 1].to - (double)map->pairs[0].to) /
+                     ((double)map->pairs[kept - 1].from - (double)map->pairs[0].from);
     }
 }
 
@@ -92,10 +93,10 @@ int64_t clock_map_at(struct clock_map *map, int64_t from)
     }
     double slope = map->slope;
     if (map->hint + 1 < map->n && from >= pair->from) {
-        slope = (double)(pair[1].to - pair->to) / (double)(pair[1].from - pair->from);
+        slope =
+            (double)clock_off(pair[1].to, pair->to) / (double)clock_off(pair[1].from, pair->from);
     }
-    /* unsigned, so that a nonsense time of a record wraps instead of overflowing */
-    double off = (double)(int64_t)((uint64_t)from - (uint64_t)pair->from) * slope;
+    double off = (double)clock_off(from, pair->from) * slope;
     if (off >= 9.2e18 || off <= -9.2e18) {
         return off > 0 ? INT64_MAX : INT64_MIN;
     }

@@ -26,6 +26,12 @@ struct clock_map {
     int64_t last_step_to;
 };
 
+/* a - b of times that may be nonsense: wraps instead of overflowing. */
+static inline int64_t clock_off(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
 /* Adds a moment. Returns 0, or -1: no memory. */
 int clock_map_add(struct clock_map *map, int64_t from, int64_t to);
 

@@ -517,7 +517,7 @@ const char *convert_cupti_kind(uint32_t number)
 static int64_t cupti_time(struct convert *c, struct convert_proc *proc, uint64_t time)
 {
     struct clock_map *map = proc->cupti_own_clock ? &proc->cupti : &c->real;
-    return (int64_t)((uint64_t)clock_map_at(map, (int64_t)time) - (uint64_t)c->zero_mono_ns);
+    return clock_off(clock_map_at(map, (int64_t)time), c->zero_mono_ns);
 }
 
 /* What can be wrong with the times of a record. */

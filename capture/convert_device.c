@@ -146,9 +146,8 @@ static int gpu_row(struct convert *c, struct convert_proc *proc, const struct de
         row[STORE_GPU_UUID] = store_cell_text(device->uuid, strlen(device->uuid));
     }
     for (size_t i = 0; i < sizeof map / sizeof *map; i++) {
-        int64_t value =
-            (int64_t)cupti_get(device->record, device->bytes, (enum cupti_field)map[i].field);
-        row[map[i].column] = store_cell_int(value * map[i].factor);
+        uint64_t value = cupti_get(device->record, device->bytes, (enum cupti_field)map[i].field);
+        row[map[i].column] = store_cell_int((int64_t)(value * map[i].factor));
     }
     return store_writer_row(c->writer, STORE_TABLE_GPU, row, err);
 }

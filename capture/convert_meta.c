@@ -138,7 +138,7 @@ static int learn_anchor(struct convert *c, struct convert_proc *proc, const stru
         result |= clock_map_add(&c->tsc, (int64_t)value[2], mono);
     }
     if (cupti > 0 && mono > 0) {
-        int64_t off = cupti > real ? cupti - real : real - cupti;
+        int64_t off = cupti > real ? clock_off(cupti, real) : clock_off(real, cupti);
         proc->cupti_own_clock = proc->cupti_own_clock || off > OWN_CLOCK_NS;
         result |= clock_map_add(&proc->cupti, cupti, mono);
     }
@@ -154,7 +154,8 @@ static int anchor_row(struct convert *c, const struct convert_proc *proc,
     const uint64_t *value = item->u.meta.head.value;
     struct store_cell row[STORE_CUTLINE_CLOCK_N] = {
         [STORE_CUTLINE_CLOCK_GLOBAL_PID] = store_cell_int(proc->global_pid),
-        [STORE_CUTLINE_CLOCK_SESSION] = store_cell_int((int64_t)value[1] - c->zero_mono_ns),
+        [STORE_CUTLINE_CLOCK_SESSION] =
+            store_cell_int(clock_off((int64_t)value[1], c->zero_mono_ns)),
         [STORE_CUTLINE_CLOCK_REALTIME_NS] = store_cell_int((int64_t)value[0]),
         [STORE_CUTLINE_CLOCK_MONOTONIC_NS] = store_cell_int((int64_t)value[1]),
     };
@@ -319,7 +320,7 @@ static int status_row(struct convert *c, const struct convert_proc *proc,
     struct store_cell text = convert_text(&c->scratch, c->scratch2.data, c->scratch2.len);
     struct store_cell row[STORE_DIAGNOSTIC_N] = {
         [STORE_DIAGNOSTIC_TIMESTAMP] =
-            store_cell_int((int64_t)item->u.meta.head.value[3] - c->zero_mono_ns),
+            store_cell_int(clock_off((int64_t)item->u.meta.head.value[3], c->zero_mono_ns)),
         [STORE_DIAGNOSTIC_TIMESTAMP_TYPE] = store_cell_int(1),
         [STORE_DIAGNOSTIC_SOURCE] = store_cell_int(1),
         [STORE_DIAGNOSTIC_SEVERITY] = store_cell_int(severity),
@@ -469,14 +470,16 @@ static int learn_loss(struct convert *c, struct convert_proc *proc, const struct
     if (item->u.loss.first_mono_ns > 0) {
         result = convert_lose(
             c, proc->index,
-            CONVERT_FAULT(kind, name, 0, item->u.loss.first_mono_ns - c->zero_mono_ns), err);
+            CONVERT_FAULT(kind, name, 0, clock_off(item->u.loss.first_mono_ns, c->zero_mono_ns)),
+            err);
     }
     if (result == 0) {
         int64_t last = item->u.loss.last_mono_ns;
-        result = convert_lose(c, proc->index,
-                              CONVERT_FAULT(kind, name, item->u.loss.count,
-                                            last > 0 ? last - c->zero_mono_ns : CONVERT_NO_TIME),
-                              err);
+        result = convert_lose(
+            c, proc->index,
+            CONVERT_FAULT(kind, name, item->u.loss.count,
+                          last > 0 ? clock_off(last, c->zero_mono_ns) : CONVERT_NO_TIME),
+            err);
     }
     if (result == 0) {
         convert_harmless(c, proc->index, kind, name,

@@ -316,7 +316,7 @@ static int64_t nvtx_time(struct convert *c, const struct convert_proc *proc, uin
 {
     int64_t mono =
         proc->clock == SPOOL_CLOCK_TSC ? clock_map_at(&c->tsc, (int64_t)time) : (int64_t)time;
-    return mono - c->zero_mono_ns;
+    return clock_off(mono, c->zero_mono_ns);
 }
 
 static uint32_t domain_of(const struct convert_proc *proc, uint32_t domain)
@@ -462,7 +462,7 @@ int convert_nvtx_name(struct convert *c, const struct convert_proc *proc, int ev
 {
     const struct spool_meta *head = &item->u.meta.head;
     struct nvtx_row row = {
-        .start = proc->created_mono_ns - c->zero_mono_ns,
+        .start = clock_off(proc->created_mono_ns, c->zero_mono_ns),
         .proc = proc->index,
         .tid = event_type == NAME_THREAD ? (uint32_t)head->value[0] : proc->pid,
         .domain = domain_of(proc, head->domain),

@@ -46,7 +46,8 @@ static int session_rows(struct convert *c, struct err *err)
         [STORE_ANALYSIS_DETAILS_GLOBAL_VID] = store_cell_int(store_global_tid(0, 0)),
         [STORE_ANALYSIS_DETAILS_DURATION] = store_cell_int(c->end_ns),
         [STORE_ANALYSIS_DETAILS_START_TIME] = store_cell_int(c->zero_mono_ns),
-        [STORE_ANALYSIS_DETAILS_STOP_TIME] = store_cell_int(c->zero_mono_ns + c->end_ns),
+        [STORE_ANALYSIS_DETAILS_STOP_TIME] =
+            store_cell_int((int64_t)((uint64_t)c->zero_mono_ns + (uint64_t)c->end_ns)),
     };
     if (store_writer_row(c->writer, STORE_TABLE_SESSION_START, start, err) < 0) {
         return -1;
@@ -230,7 +231,8 @@ static int process_row(struct convert *c, const struct convert_proc *proc,
         [STORE_CUTLINE_PROCESS_NAME] =
             convert_text(&c->scratch, process->name, strlen(process->name)),
         [STORE_CUTLINE_PROCESS_HOST] = text_of(proc->host),
-        [STORE_CUTLINE_PROCESS_START] = store_cell_int(proc->created_mono_ns - c->zero_mono_ns),
+        [STORE_CUTLINE_PROCESS_START] =
+            store_cell_int(clock_off(proc->created_mono_ns, c->zero_mono_ns)),
         [STORE_CUTLINE_PROCESS_ENDING] = text_of(ending),
         [STORE_CUTLINE_PROCESS_CUDA_ATTACHED] = store_cell_int(process->cuda_attached),
         [STORE_CUTLINE_PROCESS_API_CALLS] = store_cell_int(process->api_calls),
@@ -240,7 +242,8 @@ static int process_row(struct convert *c, const struct convert_proc *proc,
         [STORE_CUTLINE_PROCESS_NVTX_EVENTS] = store_cell_int(process->nvtx),
     };
     if (proc->sealed_mono_ns) {
-        row[STORE_CUTLINE_PROCESS_END] = store_cell_int(proc->sealed_mono_ns - c->zero_mono_ns);
+        row[STORE_CUTLINE_PROCESS_END] =
+            store_cell_int(clock_off(proc->sealed_mono_ns, c->zero_mono_ns));
     }
     if (process->cupti_version) {
         row[STORE_CUTLINE_PROCESS_CUPTI_VERSION] = store_cell_int(process->cupti_version);

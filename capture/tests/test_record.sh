@@ -29,7 +29,7 @@ record 0 -o a true
 record 7 -o b sh -c 'exit 7'
 record 143 -o c sh -c 'kill -TERM $$'
 record 137 -o d "$client" end kill
-record 139 -o e "$client" end segv
+record 139 -o e sh -c 'kill -SEGV $$'
 record 11 -o f "$client" end _exit
 equal "ranges of _exit" "$(ask f.sqlite "SELECT text FROM NVTX_EVENTS WHERE eventType = 59")" "before the end"
 record 127 -o g ./nothing
