@@ -110,6 +110,36 @@ struct series *rows_new_series(struct rows *rows)
     return series;
 }
 
+/* Processes that did nothing of interest: one folded row over all of them. */
+static int rows_add_idle(struct rows *rows, struct err *err)
+{
+    const struct trace *trace = rows->trace;
+    uint32_t group = TRACE_NONE;
+    uint32_t count = 0;
+    uint32_t i;
+    int rc = 0;
+    for (i = 0; i < trace->process_count; i++) {
+        count += rows_is_idle(trace, i) ? 1 : 0;
+    }
+    if (count > 1) {
+        struct row *row = rows_add(rows, ROW_GROUP, TRACE_NONE);
+        if (row == NULL) {
+            return err_nomem(err, "the rows");
+        }
+        group = rows->count - 1;
+        row->collapsed = true;
+        row->label = "others";
+        row->note = rows_text(rows, "%u processes without CUDA calls or NVTX, folded: Space opens",
+                              (unsigned)count);
+    }
+    for (i = 0; rc == 0 && i < trace->process_count; i++) {
+        if (rows_is_idle(trace, i)) {
+            rc = rows_add_process(rows, i, group, err);
+        }
+    }
+    return rc;
+}
+
 static int rows_build(struct rows *rows, uint32_t pack, struct err *err)
 {
     const struct trace *trace = rows->trace;
@@ -120,8 +150,11 @@ static int rows_build(struct rows *rows, uint32_t pack, struct err *err)
         rc = rows_add_device(rows, projection, i, pack, err);
     }
     for (i = 0; rc == 0 && i < trace->process_count; i++) {
-        rc = rows_add_process(rows, i, err);
+        if (!rows_is_idle(trace, i)) {
+            rc = rows_add_process(rows, i, TRACE_NONE, err);
+        }
     }
+    rc = rc == 0 ? rows_add_idle(rows, err) : rc;
     projection_free(projection);
     if (rc == 0 && rows->count == 0) {
         /* There is always a row to stand on. */

@@ -292,7 +292,8 @@ static void rows_add_thread(struct rows *rows, uint32_t thread, uint32_t up, boo
     }
 }
 
-/* Threads of a process, those with most API calls first. Returns how many; picks has room. */
+/* Threads of a process, the main one first, then those with most API calls. Returns how many; picks
+ * has room. */
 static uint32_t rows_threads(const struct trace *trace, uint32_t process, bool quiet,
                              struct rows_pick *picks)
 {
@@ -311,6 +312,9 @@ static uint32_t rows_threads(const struct trace *trace, uint32_t process, bool q
             }
         }
         if (pick.busy_ns >= 0) {
+            /* The main thread comes first: it is the one that people know. */
+            pick.busy_ns +=
+                trace->threads[thread].tid == trace->processes[process].pid ? INT64_MAX / 2 : 0;
             picks[count++] = pick;
         }
     }
@@ -367,12 +371,12 @@ static const char *rows_process_label(struct rows *rows, const struct trace_proc
     return rows_text(rows, "%.*s (%lld)", (int)(len < 80 ? len : 80), name, (long long)from->pid);
 }
 
-int rows_add_process(struct rows *rows, uint32_t process, struct err *err)
+int rows_add_process(struct rows *rows, uint32_t process, uint32_t up_row, struct err *err)
 {
     const struct trace *trace = rows->trace;
     const struct trace_process *from = &trace->processes[process];
     struct rows_pick *picks = calloc((size_t)trace->thread_count + 1, sizeof *picks);
-    struct row *row = rows_add(rows, ROW_PROCESS, TRACE_NONE);
+    struct row *row = rows_add(rows, ROW_PROCESS, up_row);
     struct series *launches = rows_new_series(rows);
     char calls[TIMEFMT_BYTES];
     char kernels[TIMEFMT_BYTES];
@@ -402,4 +406,15 @@ int rows_add_process(struct rows *rows, uint32_t process, struct err *err)
     rows_add_quiet(rows, process, up, picks);
     free(picks);
     return 0;
+}
+
+bool rows_is_idle(const struct trace *trace, uint32_t process)
+{
+    uint32_t lane;
+    for (lane = 0; lane < trace->lane_count; lane++) {
+        if (trace->lanes[lane].process == process && !rows_is_quiet(&trace->lanes[lane])) {
+            return false;
+        }
+    }
+    return true;
 }

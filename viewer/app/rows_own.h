@@ -16,6 +16,9 @@ struct series *rows_new_series(struct rows *rows);
 
 int rows_add_device(struct rows *rows, const struct projection *projection, uint32_t device,
                     uint32_t pack_above, struct err *err);
-int rows_add_process(struct rows *rows, uint32_t process, struct err *err);
+/* up_row: the row that it is below, TRACE_NONE = none. */
+int rows_add_process(struct rows *rows, uint32_t process, uint32_t up_row, struct err *err);
+/* Has the process no CUDA call, no NVTX range and no GPU work? */
+bool rows_is_idle(const struct trace *trace, uint32_t process);
 
 #endif
