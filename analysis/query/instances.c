@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/query/lists.h"
+#include "analysis/query/runs.h"
 #include "analysis/query/slice.h"
 #include "analysis/query/stat.h"
 
@@ -156,63 +157,24 @@ static int instance_cmp(const void *a, const void *b)
     return c != 0 ? c : cmp_i64(x->index, y->index);
 }
 
-/* ---- by begin: what comes from one lane is in order, so the lanes are merged (natural merge sort)
- * ---- */
-
-static bool begins_before(const int64_t *begin_ns, uint32_t a, uint32_t b)
+/* Indices by begin; arg is begin_ns of the table. */
+static int begin_cmp(const void *a, const void *b, const void *arg)
 {
-    return begin_ns[a] != begin_ns[b] ? begin_ns[a] < begin_ns[b] : a < b;
-}
-
-static size_t run_end(const int64_t *begin_ns, const uint32_t *list, size_t count, size_t from)
-{
-    size_t end = from + 1;
-    while (end < count && begins_before(begin_ns, list[end - 1], list[end]))
-        end++;
-    return end < count ? end : count;
-}
-
-/* Merges the runs of list in pairs into out. */
-static void runs_merge(const int64_t *begin_ns, const uint32_t *list, size_t count, uint32_t *out)
-{
-    for (size_t from = 0; from < count;) {
-        size_t mid = run_end(begin_ns, list, count, from);
-        size_t to = mid < count ? run_end(begin_ns, list, count, mid) : count;
-        size_t a = from;
-        size_t b = mid;
-        for (size_t k = from; k < to; k++) {
-            bool is_left = a < mid && (b >= to || begins_before(begin_ns, list[a], list[b]));
-            out[k] = is_left ? list[a++] : list[b++];
-        }
-        from = to;
-    }
-}
-
-static void sort_by_begin(const int64_t *begin_ns, struct instances *instances)
-{
-    size_t count = instances->count;
-    uint32_t *out = NULL;
-    while (count > 0 && run_end(begin_ns, instances->index, count, 0) < count) {
-        if (out == NULL)
-            out = calloc(count, sizeof *out);
-        if (out == NULL)
-            return;
-        runs_merge(begin_ns, instances->index, count, out);
-        uint32_t *swap = instances->index;
-        instances->index = out;
-        out = swap;
-    }
-    free(out);
+    const int64_t *begin_ns = arg;
+    uint32_t x = *(const uint32_t *)a;
+    uint32_t y = *(const uint32_t *)b;
+    int c = cmp_i64(begin_ns[x], begin_ns[y]);
+    return c != 0 ? c : cmp_i64(x, y);
 }
 
 void instances_sort(const struct trace *trace, struct instances *instances, bool by_duration,
                     bool descending)
 {
     const struct trace_events *events = &trace->events[instances->table];
-    if (!by_duration && !descending) {
-        sort_by_begin(events->begin_ns, instances);
+    if (!by_duration && !descending &&
+        runs_sort(instances->index, instances->count, sizeof *instances->index, begin_cmp,
+                  events->begin_ns) == 0)
         return;
-    }
     struct instance_key *keys = calloc(instances->count + 1, sizeof *keys);
     if (keys == NULL)
         return;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/query/runs.h"
+
 /* The ranges that are open at the place of a sweep. */
 struct nvtx_open {
     uint32_t *list; /* owned; indices of ranges, by begin */
@@ -11,10 +13,11 @@ struct nvtx_open {
     size_t cap;
 };
 
-static int nvtx_compare(const void *left, const void *right)
+static int nvtx_compare(const void *left, const void *right, const void *arg)
 {
     const struct nvtx_range *a = left;
     const struct nvtx_range *b = right;
+    (void)arg;
     if (a->scope != b->scope) {
         return a->scope < b->scope ? -1 : 1;
     }
@@ -148,8 +151,10 @@ int nvtx_ranges_new(const struct report_context *c, uint32_t kinds, bool whole_t
     out->count = rc == 0 ? (uint32_t)events.count : 0;
     kit_events_free(&events);
     if (rc == 0) {
-        qsort(out->list, out->count, sizeof *out->list, nvtx_compare);
-        rc = nvtx_ranges_link(out) == 0 ? 0 : err_nomem(err, "the NVTX ranges");
+        rc = runs_sort(out->list, out->count, sizeof *out->list, nvtx_compare, NULL) == 0 &&
+                     nvtx_ranges_link(out) == 0
+                 ? 0
+                 : err_nomem(err, "the NVTX ranges");
     }
     if (rc != 0) {
         nvtx_ranges_free(out);
@@ -170,10 +175,11 @@ struct nvtx_call {
     uint32_t api;
 };
 
-static int nvtx_call_compare(const void *left, const void *right)
+static int nvtx_call_compare(const void *left, const void *right, const void *arg)
 {
     const struct nvtx_call *a = left;
     const struct nvtx_call *b = right;
+    (void)arg;
     if (a->scope != b->scope) {
         return a->scope < b->scope ? -1 : 1;
     }
@@ -205,8 +211,9 @@ static struct nvtx_call *nvtx_calls(const struct report_context *c, size_t *coun
             }
         }
     }
-    if (calls != NULL) {
-        qsort(calls, *count, sizeof *calls, nvtx_call_compare);
+    if (calls != NULL && runs_sort(calls, *count, sizeof *calls, nvtx_call_compare, NULL) != 0) {
+        free(calls);
+        calls = NULL;
     }
     return calls;
 }

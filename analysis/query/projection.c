@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/query/nvtx_ranges.h"
+#include "analysis/query/runs.h"
 
 /* What a range has on one device; those of a range are chained. */
 struct found {
@@ -20,8 +21,10 @@ struct found {
 struct gather {
     const struct trace *trace;
     struct nvtx_ranges ranges;
-    uint32_t *head;     /* owned: first found of each range */
-    struct found *list; /* owned */
+    uint32_t lane;        /* of the last op: the next is often in it */
+    uint32_t *head;       /* owned: first found of each range */
+    struct found *list;   /* owned */
+    struct found **order; /* owned: by device, thread, begin */
     uint32_t count;
     uint32_t cap;
     bool failed;
@@ -58,6 +61,16 @@ static struct found *found_of(struct gather *gather, uint32_t range, uint32_t de
     return found;
 }
 
+static uint32_t device_of(struct gather *gather, uint32_t op)
+{
+    const struct trace_lane *lane = &gather->trace->lanes[gather->lane];
+    if (lane->table != TRACE_GPU || op < lane->first || op - lane->first >= lane->count) {
+        gather->lane = trace_lane_of(gather->trace, TRACE_GPU, op);
+        lane = &gather->trace->lanes[gather->lane];
+    }
+    return lane->device;
+}
+
 static void gather_call(void *arg, uint32_t range, uint32_t api)
 {
     struct gather *gather = arg;
@@ -66,8 +79,7 @@ static void gather_call(void *arg, uint32_t range, uint32_t api)
     const uint32_t *ops = trace_ops_of(gather->trace, api, &count);
     for (uint32_t k = 0; k < count && !gather->failed; k++) {
         uint32_t op = ops[k];
-        uint32_t lane = trace_lane_of(gather->trace, TRACE_GPU, op);
-        struct found *found = found_of(gather, range, gather->trace->lanes[lane].device);
+        struct found *found = found_of(gather, range, device_of(gather, op));
         if (found == NULL) {
             gather->failed = true;
             return;
@@ -98,8 +110,9 @@ static int cmp_place(const struct projected *a, const struct projected *b)
 
 /* Ranges are sorted by thread, begin and end, so a parent has a smaller number than its children,
  * and lies around them here as well. */
-static int found_cmp(const void *a, const void *b)
+static int found_cmp(const void *a, const void *b, const void *arg)
 {
+    (void)arg;
     const struct found *x = *(const struct found *const *)a;
     const struct found *y = *(const struct found *const *)b;
     int c = cmp_place(&x->projected, &y->projected);
@@ -144,65 +157,69 @@ static int put_on_row(const struct gather *gather, struct found *found, int64_t 
 
 static int put_on_rows(struct gather *gather)
 {
-    struct found **order = malloc(((size_t)gather->count + 1) * sizeof(*order));
     int64_t *ends = NULL;
     uint32_t row_count = 0;
     uint32_t row_cap = 0;
-    int rc = order == NULL ? -1 : 0;
-    for (uint32_t i = 0; order != NULL && i < gather->count; i++)
-        order[i] = &gather->list[i];
-    if (order != NULL)
-        qsort(order, gather->count, sizeof(*order), found_cmp);
+    gather->order = malloc(((size_t)gather->count + 1) * sizeof(*gather->order));
+    if (gather->order == NULL)
+        return -1;
+    for (uint32_t i = 0; i < gather->count; i++)
+        gather->order[i] = &gather->list[i];
+    int rc = runs_sort(gather->order, gather->count, sizeof(*gather->order), found_cmp, NULL);
     for (uint32_t i = 0; rc == 0 && i < gather->count; i++) {
-        if (i > 0 && cmp_place(&order[i]->projected, &order[i - 1]->projected) != 0)
+        struct found *found = gather->order[i];
+        if (i > 0 && cmp_place(&found->projected, &gather->order[i - 1]->projected) != 0)
             row_count = 0;
-        rc = put_on_row(gather, order[i], &ends, &row_count, &row_cap);
+        rc = put_on_row(gather, found, &ends, &row_count, &row_cap);
     }
     free(ends);
-    free(order);
     return rc;
 }
 
 /* ---- the result ---- */
 
-static int projected_cmp(const void *a, const void *b)
-{
-    const struct projected *x = a;
-    const struct projected *y = b;
-    int c = cmp_place(x, y);
-    if (c == 0)
-        c = cmp_i64(x->row, y->row);
-    if (c == 0)
-        c = cmp_i64(x->begin_ns, y->begin_ns);
-    return c != 0 ? c : cmp_i64(x->nvtx, y->nvtx);
-}
-
-/* A key and where it was: to sort numbers by what they point at. */
-struct numbered {
-    uint32_t nvtx;
-    uint32_t device;
-    uint32_t at;
-};
-
-static int numbered_cmp(const void *a, const void *b)
-{
-    const struct numbered *x = a;
-    const struct numbered *y = b;
-    int c = cmp_i64(x->nvtx, y->nvtx);
-    return c != 0 ? c : cmp_i64(x->device, y->device);
-}
-
+/* Indices of the list by nvtx, then device: a counting sort, as the list is by device. */
 static int index_by_nvtx(struct projection *out)
 {
-    struct numbered *keys = malloc(((size_t)out->count + 1) * sizeof *keys);
-    if (keys == NULL)
+    uint32_t ranges = out->trace->events[TRACE_NVTX].count;
+    uint32_t *next = calloc((size_t)ranges + 2, sizeof *next);
+    if (next == NULL)
         return -1;
     for (uint32_t i = 0; i < out->count; i++)
-        keys[i] = (struct numbered){out->list[i].nvtx, out->list[i].device, i};
-    qsort(keys, out->count, sizeof *keys, numbered_cmp);
+        next[out->list[i].nvtx + 1]++;
+    for (uint32_t r = 0; r < ranges; r++)
+        next[r + 1] += next[r];
     for (uint32_t i = 0; i < out->count; i++)
-        out->by_nvtx[i] = keys[i].at;
-    free(keys);
+        out->by_nvtx[next[out->list[i].nvtx]++] = i;
+    free(next);
+    return 0;
+}
+
+/* The group order[from, to) of one device and thread, by row: a counting sort; makes its lanes. */
+static int fill_group(struct projection *out, struct found *const *order, uint32_t from,
+                      uint32_t to)
+{
+    uint32_t rows = 0;
+    for (uint32_t i = from; i < to; i++)
+        rows = order[i]->projected.row >= rows ? order[i]->projected.row + 1 : rows;
+    uint32_t *next = calloc((size_t)rows + 1, sizeof *next);
+    if (next == NULL)
+        return -1;
+    for (uint32_t i = from; i < to; i++)
+        next[order[i]->projected.row + 1]++;
+    for (uint32_t r = 0; r < rows; r++) {
+        uint32_t count = next[r + 1];
+        next[r + 1] += next[r];
+        out->lanes[out->lane_count++] =
+            (struct projection_lane){.device = order[from]->projected.device,
+                                     .thread = order[from]->projected.thread,
+                                     .row = r,
+                                     .first = from + next[r],
+                                     .count = count};
+    }
+    for (uint32_t i = from; i < to; i++)
+        out->list[from + next[order[i]->projected.row]++] = order[i]->projected;
+    free(next);
     return 0;
 }
 
@@ -214,15 +231,14 @@ static int fill(struct projection *out, const struct gather *gather)
     out->by_nvtx = malloc(((size_t)out->count + 1) * sizeof *out->by_nvtx);
     if (out->list == NULL || out->lanes == NULL || out->by_nvtx == NULL)
         return -1;
-    for (uint32_t i = 0; i < out->count; i++)
-        out->list[i] = gather->list[i].projected;
-    qsort(out->list, out->count, sizeof *out->list, projected_cmp);
-    for (uint32_t i = 0; i < out->count; i++) {
-        const struct projected *p = &out->list[i];
-        if (i == 0 || cmp_place(p, p - 1) != 0 || p->row != p[-1].row)
-            out->lanes[out->lane_count++] = (struct projection_lane){
-                .device = p->device, .thread = p->thread, .row = p->row, .first = i};
-        out->lanes[out->lane_count - 1].count++;
+    for (uint32_t from = 0; from < out->count;) {
+        uint32_t to = from + 1;
+        while (to < out->count &&
+               cmp_place(&gather->order[from]->projected, &gather->order[to]->projected) == 0)
+            to++;
+        if (fill_group(out, gather->order, from, to) != 0)
+            return -1;
+        from = to;
     }
     return index_by_nvtx(out);
 }
@@ -262,6 +278,7 @@ struct projection *projection_new(const struct trace *trace, struct err *err)
     out->trace = trace;
     rc = gather_all(&gather, out, err);
     free(gather.head);
+    free(gather.order);
     free(gather.list);
     if (rc != 0) {
         projection_free(out);

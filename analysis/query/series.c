@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/query/runs.h"
 #include "analysis/query/series_own.h"
 
 enum {
@@ -75,52 +76,12 @@ int series_from_changes(struct series *series, struct series_change *changes, si
     return series_finish(series);
 }
 
-/* ---- times of lanes: each lane is ascending, so a merge of what is in order already takes O(n log
- * lanes) (natural merge sort: Knuth, The Art of Computer Programming 3, 5.2.4) ---- */
-
-/* The end of the ascending run that begins at `from`. */
-static size_t run_end(const int64_t *times, size_t count, size_t from)
+static int time_cmp(const void *a, const void *b, const void *arg)
 {
-    size_t end = from + 1;
-    while (end < count && times[end - 1] <= times[end])
-        end++;
-    return end < count ? end : count;
-}
-
-/* Merges [from, mid) and [mid, to) of in into out. */
-static void run_merge(const int64_t *in, size_t from, size_t mid, size_t to, int64_t *out)
-{
-    size_t a = from;
-    size_t b = mid;
-    for (size_t k = from; k < to; k++) {
-        bool is_left = a < mid && (b >= to || in[a] <= in[b]);
-        out[k] = is_left ? in[a++] : in[b++];
-    }
-}
-
-/* Sorts times; 0, or -1 without memory. */
-static int times_sort(int64_t **times, size_t count)
-{
-    int64_t *in = *times;
-    int64_t *out = NULL;
-    while (count > 0 && run_end(in, count, 0) < count) {
-        if (out == NULL)
-            out = malloc(count * sizeof *out);
-        if (out == NULL)
-            return -1;
-        for (size_t from = 0; from < count;) {
-            size_t mid = run_end(in, count, from);
-            size_t to = mid < count ? run_end(in, count, mid) : count;
-            run_merge(in, from, mid, to, out);
-            from = to;
-        }
-        int64_t *swap = in;
-        in = out;
-        out = swap;
-    }
-    free(out);
-    *times = in;
-    return 0;
+    const int64_t *x = a;
+    const int64_t *y = b;
+    (void)arg;
+    return (*x > *y) - (*x < *y);
 }
 
 /* Calls the launches of which count; at_ns NULL only counts them. */
@@ -159,7 +120,7 @@ int series_launches(const struct trace *trace, uint32_t process, uint32_t thread
     if (out->at_ns == NULL)
         return err_nomem(err, "the launches");
     out->count = collect_launches(trace, process, thread, out->at_ns);
-    if (times_sort(&out->at_ns, out->count) != 0) {
+    if (runs_sort(out->at_ns, out->count, sizeof *out->at_ns, time_cmp, NULL) != 0) {
         series_free(out);
         return err_nomem(err, "the launches");
     }
@@ -226,8 +187,8 @@ static int queue_fill(const struct trace *trace, uint32_t device, struct queued 
     out->at_ns = malloc((2 * queued->count + 1) * sizeof *out->at_ns);
     out->value = malloc((2 * queued->count + 1) * sizeof *out->value);
     if (out->at_ns == NULL || out->value == NULL ||
-        times_sort(&queued->up_ns, queued->count) != 0 ||
-        times_sort(&queued->down_ns, queued->count) != 0)
+        runs_sort(queued->up_ns, queued->count, sizeof *queued->up_ns, time_cmp, NULL) != 0 ||
+        runs_sort(queued->down_ns, queued->count, sizeof *queued->down_ns, time_cmp, NULL) != 0)
         return -1;
     queue_levels(queued, trace->begin_ns, out);
     return series_finish(out);
