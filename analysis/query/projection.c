@@ -226,7 +226,7 @@ static int fill_group(struct projection *out, struct found *const *order, uint32
 static int fill(struct projection *out, const struct gather *gather)
 {
     out->count = gather->count;
-    out->list = malloc(((size_t)out->count + 1) * sizeof *out->list);
+    out->list = calloc((size_t)out->count + 1, sizeof *out->list);
     out->lanes = malloc(((size_t)out->count + 1) * sizeof *out->lanes);
     out->by_nvtx = malloc(((size_t)out->count + 1) * sizeof *out->by_nvtx);
     if (out->list == NULL || out->lanes == NULL || out->by_nvtx == NULL)
