@@ -43,6 +43,7 @@ struct kern_work {
     struct report_value args[KIT_ARG_COUNT]; /* ours in the order of KIT_KERNEL_ARGS */
     struct nvtx_ranges ranges;
     struct intern texts;
+    uint32_t *text_of; /* owned: the text of a name, INTERN_NONE = not yet */
     struct intern keys;
     struct intern instances; /* pairs of group and range */
     struct stat_groups times;
@@ -72,16 +73,24 @@ static int kern_instance(struct kern_work *work, uint32_t group, uint32_t range)
     return 0;
 }
 
+static uint32_t kern_text(struct kern_work *work, uint32_t name)
+{
+    if (work->text_of[name] == INTERN_NONE) {
+        struct kit_text label = kit_kernel(work->c->trace, name, work->args);
+        work->text_of[name] = intern_add(&work->texts, label.text, label.len);
+    }
+    return work->text_of[name];
+}
+
 static void kern_op(struct kern_work *work, uint32_t range, uint32_t op)
 {
     const struct trace *trace = work->c->trace;
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
     const struct nvtx_range *r = &work->ranges.list[range];
-    struct kit_text label = kit_kernel(trace, gpu->name[op], work->args);
     struct kern_key key = {
         .range_name = trace->events[TRACE_NVTX].name[r->event],
         .thread = r->thread,
-        .kernel_text = intern_add(&work->texts, label.text, label.len),
+        .kernel_text = kern_text(work, gpu->name[op]),
     };
     uint32_t group = intern_add(&work->keys, (const char *)&key, sizeof key);
     if (key.kernel_text == INTERN_NONE || group == INTERN_NONE ||
@@ -142,6 +151,7 @@ static void kern_put(struct kern_work *work, uint32_t group, struct table *table
 static int nvtx_kern_sum(const struct report_context *c, struct report_result *out, struct err *err)
 {
     struct kern_work work = {.c = c};
+    size_t name_bytes = ((size_t)c->trace->name_count + 1) * sizeof *work.text_of;
     uint32_t i;
     int rc = nvtx_ranges_new(c, KIT_PUSHPOP | KIT_STARTEND, true, &work.ranges, err);
     work.args[KIT_ARG_BASE] = c->args[0];
@@ -150,8 +160,12 @@ static int nvtx_kern_sum(const struct report_context *c, struct report_result *o
     out->table = table_new(c->select->nvtx_process ? "NVTX Range Kernel Summary, by process"
                                                    : "NVTX Range Kernel Summary",
                            NVTX_KERN_COLUMNS, 13);
-    if (rc == 0) {
+    work.text_of = malloc(name_bytes);
+    if (rc == 0 && work.text_of != NULL) {
+        memset(work.text_of, 0xFF, name_bytes);
         rc = nvtx_ranges_calls(c, &work.ranges, kern_visit, &work, err);
+    } else if (rc == 0) {
+        rc = err_nomem(err, "the kernels of ranges");
     }
     if (rc == 0) {
         rc = stat_groups_sort(&work.times, work.keys.count);
@@ -172,6 +186,7 @@ static int nvtx_kern_sum(const struct report_context *c, struct report_result *o
     intern_free(&work.keys);
     intern_free(&work.instances);
     stat_groups_free(&work.times);
+    free(work.text_of);
     free(work.instance_count);
     return rc;
 }
