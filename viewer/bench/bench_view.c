@@ -114,6 +114,8 @@ static void bench_filter(struct app *app, struct canvas *canvas)
     bench_key(app, canvas, "filter off", 'F');
     bench_key(app, canvas, "list: top ops, all", 't');
     press(app, KEYS_ESCAPE);
+    bench_key(app, canvas, "list: gaps, all", 'g');
+    press(app, KEYS_ESCAPE);
     app_look_at(app, app->trace->begin_ns, app->trace->begin_ns + 1000000000, 100);
     frame(app, canvas);
     bench_key(app, canvas, "list: top ops, 1 s", 't');

@@ -2,9 +2,47 @@
 #include "viewer/term/loop.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 
 #include "viewer/paint/screen.h"
 #include "viewer/term/hand_out.h"
+
+/* The file of a capture, as it was when it was read. */
+struct loop_file {
+    struct stat was;
+    bool known;
+    bool told;
+};
+
+static void loop_note_file(struct loop_file *file, const struct app *app)
+{
+    file->known = stat(app->trace->path, &file->was) == 0;
+    file->told = false;
+}
+
+/* Says once that the file is not what is shown any more. */
+static void loop_check_file(struct loop_file *file, struct app *app)
+{
+    struct stat now;
+    char key[KEYS_NAME_BYTES];
+    bool gone;
+    if (!file->known || file->told || app->message[0] != '\0') {
+        return;
+    }
+    gone = stat(app->trace->path, &now) != 0;
+    if (!gone && now.st_size == file->was.st_size && now.st_ino == file->was.st_ino &&
+        now.st_mtim.tv_sec == file->was.st_mtim.tv_sec &&
+        now.st_mtim.tv_nsec == file->was.st_mtim.tv_nsec) {
+        return;
+    }
+    file->told = true;
+    if (gone) {
+        app_say(app, "the file is gone; what is shown stays");
+    } else {
+        app_say(app, "the file has changed; %s reads it again",
+                keys_name(keymap_key(&app->keymap, ACTION_reload), key));
+    }
+}
 
 static bool loop_done(const struct session *session)
 {
@@ -56,9 +94,11 @@ int loop_run(struct terminal *term, struct session *session, const struct frame_
              struct err *err)
 {
     struct canvas canvas = {0};
+    struct loop_file file = {0};
     struct key key;
     int rc = 0;
     loop_resize(term, session);
+    loop_note_file(&file, session_app(session));
     while (!loop_done(session) && rc == 0) {
         if (loop_frame(term, session, style, &canvas, err) != 0) {
             rc = -1;
@@ -69,6 +109,7 @@ int loop_run(struct terminal *term, struct session *session, const struct frame_
             while (!loop_done(session) && term_read(term, &key)) {
                 session_key(session, &key);
             }
+            loop_check_file(&file, session_app(session));
             rc = session_app(session)->reload ? LOOP_RELOAD : rc;
             break;
         case TERM_RESIZE:

@@ -92,6 +92,24 @@ for signal in TERM HUP INT; do
     expect 'same'
 done
 
+echo "the file goes away, comes back changed, and is read again"
+cp "$capture" "$work/file.sqlite"
+send "clear; $CUTLINE view file.sqlite; echo sta''tus=\$?" Enter
+expect '? help'
+rm "$work/file.sqlite"
+send 'jjw'
+expect 'the file is gone'
+send 'F5'
+expect 'no such file'
+cp "$capture" "$work/file.sqlite"
+send 'F5'
+expect 'read again'
+touch -d tomorrow "$work/file.sqlite"
+send 'j'
+expect 'the file has changed'
+send 'q'
+expect 'status=0'
+
 echo "stopped and continued"
 send "clear; $view" Enter
 expect '? help'
