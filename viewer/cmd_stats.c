@@ -269,6 +269,9 @@ static int stats_time(const char *text, struct report_options *options, struct e
         (slash[1] != '\0' && timefmt_parse(slash + 1, 1, &options->end_ns, err) != 0)) {
         return err_prefix(err, "--filter-time");
     }
+    if (options->end_ns < options->begin_ns) {
+        return err_set(err, "--filter-time %s ends before it begins", text);
+    }
     return 0;
 }
 

@@ -64,7 +64,7 @@ enum {
  * everything.
  */
 struct report_options {
-    int64_t begin_ns; /* keep events that overlap [begin, end): never clipped */
+    int64_t begin_ns; /* keep events that overlap or touch [begin, end]: never clipped */
     int64_t end_ns;
     const char *nvtx;  /* "range[@domain][/index]": keep what overlaps that range; NULL = all */
     const char *name;  /* PCRE2 pattern on the names of what a report lists; NULL = all */

@@ -23,8 +23,17 @@ while read -r name; do
     while read -r arg; do
         grep -q "Cm $arg\b" man/cutline-stats.1 || fail "the manual page lacks $name:$arg"
     done <"$work/args"
-    "$CUTLINE" stats -q -r "$name" -f json "$demo" | python3 -c 'import json, sys; json.load(sys.stdin)' ||
-        fail "$name: no JSON"
+    # Alone it reads only the tables that it needs; beside a report with nvtx-name, all of them.
+    for file in "$demo" "$CUTLINE_BUILD/cases/graphs.sqlite" "$CUTLINE_BUILD/cases/unified-memory.sqlite"; do
+        "$CUTLINE" stats -q -r "$name" -f json "$file" >"$work/some"
+        "$CUTLINE" stats -q -r "$name,cuda_gpu_kern_sum:nvtx-name" -f json "$file" >"$work/all"
+        python3 - "$work/some" "$work/all" <<'PY' || fail "$name of $file differs when it is alone"
+import json, sys
+some = json.load(open(sys.argv[1]))
+both, _ = json.JSONDecoder().raw_decode(open(sys.argv[2]).read())
+assert some == both, (some[:2], both[:2])
+PY
+    done
 done <"$work/names"
 [ "$("$CUTLINE" stats --help-reports=ALL | grep -c -- ' -- ')" -eq "$(wc -l <"$work/names")" ] ||
     fail "--help-reports=ALL differs"
@@ -44,6 +53,18 @@ none=$("$CUTLINE" stats -r nvtx_sum -f csv "$CUTLINE_BUILD/cases/empty.sqlite" 2
 grep -q '^SKIPPED: ' "$work/err" || fail "no SKIPPED on stderr"
 [ "$("$CUTLINE" stats -q -r nvtx_sum -f json "$CUTLINE_BUILD/cases/empty.sqlite")" = "[]" ] ||
     fail "not an empty array"
+
+# No control byte reaches a terminal, whatever the names hold.
+for form in column table; do
+    "$CUTLINE" stats -f "$form" -r cuda_gpu_kern_sum,cuda_gpu_trace,nvtx_sum,nvtx_pushpop_trace,nvtx_kern_sum,nvtx_pace \
+        "$CUTLINE_BUILD/cases/names.sqlite" >"$work/out"
+    python3 - "$work/out" <<'PY' || fail "$form: unsafe text"
+import sys
+text = open(sys.argv[1], "rb").read().decode()
+bad = [c for c in text if c != "\n" and (ord(c) < 32 or 0x7f <= ord(c) < 0xa0 or 0x202a <= ord(c) <= 0x202e)]
+assert not bad and text.count("\n") > 50, bad
+PY
+done
 
 # Triples and file names.
 cp "$demo" "$work/in.put.sqlite"
@@ -88,6 +109,8 @@ expect 2 "rows=x: not a number" -r um_sum:rows=x "$demo"
 expect 2 "no format 'xml'" -f xml "$demo"
 expect 2 "--timeunit min" --timeunit min "$demo"
 expect 2 "--filter-time" --filter-time 5 "$demo"
+expect 2 "ends before it begins" --filter-time 2s/1s "$demo"
+expect 2 "no format 'column:nohdr'" -f column:nohdr "$demo"
 expect 2 "not a" --filter-time x/5 "$demo"
 expect 2 "name a capture"
 expect 1 "bad regular expression" --filter-name '(' "$demo"
