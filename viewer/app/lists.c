@@ -141,7 +141,11 @@ void verb_other(struct app *app, int count)
 void verb_align(struct app *app, int count)
 {
     (void)count;
-    prompt_open(&app->prompt, PROMPT_ALIGN, "");
+    /* The selected range is what one most likely means. */
+    prompt_open(&app->prompt, PROMPT_ALIGN,
+                app_has_event(app) && app->event.table == TRACE_NVTX
+                    ? app_event_name(app, app->event)->full
+                    : "");
 }
 
 /* Of the marked line of a list of names, else of the selected event. */
