@@ -16,6 +16,25 @@ enum {
     TIMELINE_GAP_COLS = 3 /* narrower gaps are only blanks */
 };
 
+/* The busy share of a stream in the window, at the end of its label: " 81%". */
+static void timeline_share(const struct parts *parts, const struct row *row, int y,
+                           enum canvas_role role)
+{
+    const struct app *app = parts->app;
+    int64_t begin_ns = app->window.begin_ns;
+    int64_t end_ns = window_end(&app->window);
+    int64_t busy_ns;
+    struct canvas_pen pen;
+    if (row->kind != ROW_LANE || row->lane.table != TRACE_GPU || row->lane.index != NULL ||
+        parts->at->label_cols < 17) {
+        return;
+    }
+    busy_ns = lane_busy_ns(&row->lane, app->filter.terms, begin_ns, end_ns);
+    pen = canvas_pen(parts->canvas, y, parts->at->label_cols - 5, parts->at->label_cols - 1,
+                     role == ROLE_LABEL_CURRENT ? role : ROLE_DIM);
+    (void)canvas_printf(&pen, "%3.0f%%", 100.0 * (double)busy_ns / (double)(end_ns - begin_ns));
+}
+
 static void timeline_label(struct parts *parts, const struct row *row, int y, bool current)
 {
     int room = parts->at->label_cols - 1;
@@ -39,6 +58,7 @@ static void timeline_label(struct parts *parts, const struct row *row, int y, bo
     if (current) {
         canvas_fill_rest(&pen, ' ');
     }
+    timeline_share(parts, row, y, role);
 }
 
 /* Is the event one of those that the span stands for? */
