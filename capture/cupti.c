@@ -277,14 +277,8 @@ static void activate(struct cupti_state *cupti, struct spool_writer *writer)
     (void)cupti_thread_start(cupti);
 }
 
-void cupti_start(void)
+static void find_and_activate(struct cupti_state *cupti, struct spool_writer *writer)
 {
-    struct cupti_state *cupti = &inject.cupti;
-    (void)atomic_fetch_add(&inject.control->processes_cuda, 1);
-    struct spool_writer *writer = inject_spool();
-    if (writer == NULL || atomic_load(&cupti->active)) {
-        return;
-    }
     status(SPOOL_STATUS_ATTACHED_CUDA, cupti_driver_version(), 0, NULL);
     if (!cupti_find(cupti)) {
         return;
@@ -293,6 +287,22 @@ void cupti_start(void)
     probe_sizes(cupti);
     if (subscribe(cupti)) {
         activate(cupti, writer);
+    }
+}
+
+void cupti_start(void)
+{
+    struct cupti_state *cupti = &inject.cupti;
+    (void)atomic_fetch_add(&inject.control->processes_cuda, 1);
+    struct spool_writer *writer = inject_spool();
+    if (atomic_load(&cupti->active)) {
+        return;
+    }
+    if (writer != NULL) {
+        find_and_activate(cupti, writer);
+    }
+    if (!cupti->thread_runs) {
+        cupti_say_flushed(cupti); /* nobody has to wait for this process */
     }
 }
 

@@ -78,19 +78,26 @@ static void say_cost(struct cupti_state *cupti)
 static void finish(struct cupti_state *cupti)
 {
     flush(cupti, CUPTI_FLUSH_FORCED, true);
+    cupti_say_flushed(cupti);
     take_anchor(cupti);
     say_cost(cupti);
     (void)sem_post(&cupti->finished);
+}
+
+void cupti_say_flushed(struct cupti_state *cupti)
+{
+    if (!atomic_exchange(&cupti->flushed_at_end, true)) {
+        (void)atomic_fetch_add(&inject.control->processes_flushed, 1);
+    }
 }
 
 /* Once collecting is over for good, what CUPTI still holds is fetched at once: the launcher may be
  * about to end the command. */
 static void flush_when_over(struct cupti_state *cupti)
 {
-    if (!cupti->flushed_at_end && session_control_over(inject.control)) {
-        cupti->flushed_at_end = true;
+    if (!atomic_load(&cupti->flushed_at_end) && session_control_over(inject.control)) {
         flush(cupti, CUPTI_FLUSH_FORCED, false);
-        (void)atomic_fetch_add(&inject.control->processes_flushed, 1);
+        cupti_say_flushed(cupti);
     }
 }
 

@@ -138,7 +138,7 @@ struct cupti_state {
     _Atomic bool flush_asked;
     int flush_result; /* of the last flush */
     _Atomic bool flush_hung;
-    bool flushed_at_end;
+    _Atomic bool flushed_at_end; /* nothing more will come that a kill could lose */
     uint64_t buffers_walked;
     uint64_t records_walked;
 };
@@ -267,5 +267,6 @@ uint64_t cupti_name(struct cupti_state *cupti, uint64_t address, uint64_t serial
 void cupti_read_intervals(struct cupti_state *cupti);
 bool cupti_thread_start(struct cupti_state *cupti);
 void cupti_thread_finish(struct cupti_state *cupti);
+void cupti_say_flushed(struct cupti_state *cupti);
 
 #endif

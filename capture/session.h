@@ -142,16 +142,17 @@ struct session_control {
     int64_t created_mono_ns;
     uint64_t created_tsc; /* 0 where there is no TSC */
     _Atomic uint64_t state;
-    _Atomic uint64_t spool_bytes;       /* allocated by all processes: what max_size_bytes limits */
-    _Atomic uint64_t processes_cuda;    /* processes in which the CUDA driver loaded the library */
-    _Atomic uint64_t processes_nvtx;    /* processes in which NVTX loaded it */
-    _Atomic uint64_t spools_failed;     /* processes whose spool could not be made */
-    _Atomic uint64_t spool_errno;       /* errno of the last such failure */
-    _Atomic uint64_t full;              /* 1 once max_size_bytes was reached and not ring */
-    _Atomic uint64_t processes_flushed; /* CUDA processes that have flushed CUPTI since collecting
-                                           ended for good: wait for it to reach processes_cuda, a
-                                           second or two, before killing */
-    _Atomic uint64_t log_count;         /* may exceed SESSION_LOG_ENTRIES: the rest was not kept */
+    _Atomic uint64_t spool_bytes;    /* allocated by all processes: what max_size_bytes limits */
+    _Atomic uint64_t processes_cuda; /* processes in which the CUDA driver loaded the library */
+    _Atomic uint64_t processes_nvtx; /* processes in which NVTX loaded it */
+    _Atomic uint64_t spools_failed;  /* processes whose spool could not be made */
+    _Atomic uint64_t spool_errno;    /* errno of the last such failure */
+    _Atomic uint64_t full;           /* 1 once max_size_bytes was reached and not ring */
+    /* CUDA processes that a kill loses nothing of: they flushed CUPTI after collecting was over for
+     * good, or ended, or never got to use it. Wait for it to reach processes_cuda, a second or two.
+     */
+    _Atomic uint64_t processes_flushed;
+    _Atomic uint64_t log_count; /* may exceed SESSION_LOG_ENTRIES: the rest was not kept */
     struct session_transition log[SESSION_LOG_ENTRIES];
 };
 

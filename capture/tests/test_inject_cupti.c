@@ -469,6 +469,7 @@ static void test_failures(void **state)
         assert_string_equal(status->text, failures[i].text);
         assert_int_equal(loot.nvtx_count, 2);
         assert_int_equal(loot.headers[0].sealed, SPOOL_SEAL_EXIT);
+        assert_int_equal(atomic_load(&trial.control->processes_flushed), 1);
         loot_free(&loot);
         trial_end(&trial);
     }
