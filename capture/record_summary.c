@@ -61,7 +61,9 @@ static void add_process(struct buf *out, const struct convert_process *process)
     add_count(out, process->copies + process->sets, 12);
     add_count(out, process->graphs, 8);
     add_count(out, process->nvtx, 12);
-    buf_adds(out, process->running ? "  still runs\n" : process->sealed ? "\n" : "  killed\n");
+    buf_adds(out, process->running  ? "  still runs\n"
+                  : process->sealed ? "\n"
+                                    : "  _exit or killed\n");
     if (process->open_ranges) {
         buf_addf(out, "    %" PRId64 " NVTX ranges were open at its end\n", process->open_ranges);
     }

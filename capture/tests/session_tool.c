@@ -56,7 +56,7 @@ static void add_call(struct spool_make *m, uint32_t cbid, int64_t at, uint32_t t
 static void add_kernel(struct spool_make *m, int i, uint32_t device)
 {
     fresh(CUPTI_KERNEL_START, CUPTI_KERNEL_END, (int64_t)i * STEP_NS + 8000, 30000);
-    spool_make_set(words, CUPTI_KERNEL_NAME, SPOOL_NAME_TAG | (uint64_t)(1 + i % 3));
+    spool_make_set(words, CUPTI_KERNEL_NAME, SPOOL_NAME_TAG | (1 + (uint64_t)i % 3));
     spool_make_set(words, CUPTI_KERNEL_DEVICE_ID, device);
     spool_make_set(words, CUPTI_KERNEL_CONTEXT_ID, 1);
     spool_make_set(words, CUPTI_KERNEL_STREAM_ID, i % 2 ? 13 : 7);
@@ -77,7 +77,7 @@ static void add_others(struct spool_make *m, int i, uint32_t device)
         spool_make_set(words, CUPTI_MEMCPY_DEVICE_ID, device);
         spool_make_set(words, CUPTI_MEMCPY_CONTEXT_ID, 1);
         spool_make_set(words, CUPTI_MEMCPY_STREAM_ID, 7);
-        spool_make_set(words, CUPTI_MEMCPY_CORRELATION_ID, (uint64_t)(10000 + i));
+        spool_make_set(words, CUPTI_MEMCPY_CORRELATION_ID, 10000 + (uint64_t)i);
         spool_make_cupti(m, CUPTI_KIND_MEMCPY, words, SPOOL_STATE_SCANNED);
     }
     if (i % SET_EVERY == 0) {

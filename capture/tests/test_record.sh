@@ -140,6 +140,31 @@ for signal in INT TERM; do
     [ -z "$(ls -A "$TMPDIR")" ] || fail "SIG$signal left files"
     [ "$(ask "s$signal.sqlite" 'SELECT max(text + 0) FROM NVTX_EVENTS')" -ge 999 ] || fail "SIG$signal lost events"
 done
+# Ctrl-C on a terminal reaches recorder and command at once: the command gets it once, the recording
+# is kept, and the terminal sees a progress bar that is gone at the end.
+cat >terminal.py <<'END'
+import os, pty, struct, sys
+counter, argv = sys.argv[1], sys.argv[2:]
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(argv[0], argv)
+while struct.unpack("Q", open(counter, "rb").read(8))[0] < 1000:
+    pass
+os.write(fd, b"\x03")
+text = b""
+try:
+    while part := os.read(fd, 4096):
+        text += part
+except OSError:
+    pass
+status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+assert status == 130, (status, text)
+assert b"converting [" in text and b"cutline: wrote tty.sqlite" in text, text
+assert text.index(b"wrote tty.sqlite") > text.rindex(b"converting ["), text
+END
+truncate -s 0 counter && truncate -s 4096 counter
+python3 terminal.py "$work/counter" "$CUTLINE" record -o tty "$client" count "$work/counter" || fail "Ctrl-C on a terminal"
+[ -z "$(ls -A "$TMPDIR")" ] || fail "Ctrl-C left files"
 "$CUTLINE" record -o z sh -c 'trap "exit 5" USR1; : >ready; while :; do read -t 1 x <>fifo; done' 2>err </dev/null &
 recorder=$!
 mkfifo fifo 2>/dev/null || true
