@@ -417,7 +417,8 @@ static void app_parts(struct app *app)
     struct overlap_sums sums;
     app->figures.has_parts = false;
     if (device >= app->figures.device_count || app->figures.span_ns[device] <= 0 ||
-        app->trace->events[TRACE_GPU].count > APP_PARTS_OPS || app->layout.detail_row < 0) {
+        app->trace->events[TRACE_GPU].count > APP_PARTS_OPS || app->prompt.kind != PROMPT_NONE ||
+        app->layout.detail_row < 0) {
         return;
     }
     overlap = app_overlap(app);

@@ -7,6 +7,7 @@
 #include "viewer/app/actions.h"
 #include "viewer/app/hue.h"
 #include "viewer/app/keys.h"
+#include "viewer/app/labels.h"
 #include "viewer/app/window.h"
 #include "viewer/paint/theme.h"
 
@@ -173,6 +174,46 @@ static void every_cell_has_a_look(void **state)
     }
 }
 
+/* The tail of each of a group of kernels with one short name. */
+static void check_tails(const char *const *fulls, const char *const *tails, uint32_t count)
+{
+    struct trace_name names[4] = {{0}};
+    struct trace trace = {.names = names, .name_count = count};
+    struct labels labels;
+    struct err err = {0};
+    uint32_t i;
+    for (i = 0; i < count; i++) {
+        names[i] = (struct trace_name){.full = fulls[i],
+                                       .full_len = (uint32_t)strlen(fulls[i]),
+                                       .brief = "elementwise_kernel",
+                                       .brief_len = 18,
+                                       .kind = TRACE_KERNEL};
+    }
+    assert_int_equal(labels_make(&trace, &labels, &err), 0);
+    for (i = 0; i < count; i++) {
+        assert_int_equal(labels.list[i].tail_len, strlen(tails[i]));
+        assert_memory_equal(labels.list[i].tail, tails[i], strlen(tails[i]));
+    }
+    labels_free(&labels);
+}
+
+static void names_are_told_apart(void **state)
+{
+    static const char *const functors[] = {
+        "void at::elementwise_kernel<4, at::Loop<at::AddFunctor<float> > >(int)",
+        "void at::elementwise_kernel<4, at::Loop<at::MulFunctor<float> > >(int)",
+        "void at::elementwise_kernel<2, at::Loop<at::MulFunctor<float> > >(int)"};
+    static const char *const functor_tails[] = {"AddFunctor 4", "4 MulFunctor", "2 MulFunctor"};
+    static const char *const signs[] = {"f<a*>(int)", "f<a&>(int)"};
+    static const char *const sign_tails[] = {"*", "&"};
+    static const char *const one[] = {"void elementwise_kernel(int)"};
+    static const char *const none[] = {""};
+    (void)state;
+    check_tails(functors, functor_tails, 3);
+    check_tails(signs, sign_tails, 2);
+    check_tails(one, none, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -182,6 +223,7 @@ int main(void)
         cmocka_unit_test(keys_have_names),
         cmocka_unit_test(the_action_table_is_sound),
         cmocka_unit_test(every_cell_has_a_look),
+        cmocka_unit_test(names_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

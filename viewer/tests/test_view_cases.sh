@@ -33,6 +33,30 @@ for case in testdata/cases/*.sql; do
     done
 done
 
+# Hundreds of near-empty streams: the busiest have rows of their own, the rest is packed on as few as
+# hold them; no op is lost.
+python3 - "$work/streams.sqlite" <<'END'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL)")
+db.execute("""CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER,
+    contextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER,
+    demangledName INTEGER, shortName INTEGER)""")
+db.execute("INSERT INTO StringIds VALUES (1, 'node_kernel')")
+for stream in range(300):
+    # Two at a time: 300 streams fit on 2 rows (and the busiest 11 are longer).
+    begin = stream // 2 * 1000
+    end = begin + (900 if stream < 11 else 500)
+    db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?,?,0,1,?,?,?,1,1)",
+               (begin, end, stream + 7, stream + 1, 281474976710656))
+db.commit()
+END
+printf t >"$work/keys"
+"$CUTLINE" view --dump --size 120x40 --script "$work/keys" "$work/streams.sqlite" >"$work/out"
+grep -q '289 streams' "$work/out" || { cat "$work/out"; fail "289 of 300 streams should be packed"; }
+[ "$(grep -c '^ *+[0-9]' "$work/out")" -eq 1 ] || { cat "$work/out"; fail "the packed streams need 2 rows"; }
+grep -q ' 300 .*node_kernel' "$work/out" || { cat "$work/out"; fail "not all 300 kernels"; }
+
 # What is no capture.
 for how in missing empty folder text; do
     case $how in

@@ -79,6 +79,20 @@ expect 'before'
 send 'stty -g >after; cmp before after && echo sa''me' Enter
 expect 'same'
 
+echo "what is folded stays folded"
+send "clear; $view; echo status=\$?" Enter
+expect '? help'
+send 'Space'
+expect '▸GPU 0'
+send 'q'
+expect 'status=0'
+send "clear; $view; echo status=\$?" Enter
+expect '▸GPU 0'
+send 'Space'
+gone '▸GPU 0'
+send 'q'
+expect 'status=0'
+
 for signal in TERM HUP INT; do
     echo "SIG$signal gives the terminal back"
     send "clear; echo be''fore" Enter
