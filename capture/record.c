@@ -26,9 +26,10 @@ enum {
     STATUS_NOT_RUNNABLE = 126,
     STATUS_NOT_FOUND = 127,
     STATUS_SIGNAL = 128,
-    POLL_NS = 50000000,        /* how often the capture range is looked at, where it matters */
-    LINGER_NS = 2000000000,    /* after so long, say that we wait for the rest */
-    KILL_GRACE_NS = 2000000000 /* between the wanted signal and SIGKILL */
+    POLL_NS = 50000000,         /* how often the capture range is looked at, where it matters */
+    LINGER_NS = 2000000000,     /* after so long, say that we wait for the rest */
+    FLUSH_WAIT_NS = 2000000000, /* for CUPTI's last records, before the wanted signal */
+    KILL_GRACE_NS = 2000000000  /* between the wanted signal and SIGKILL */
 };
 
 static const char cuda_variable[] = "CUDA_INJECTION64_PATH";
@@ -325,11 +326,25 @@ static void stop_recording(struct run *run)
     }
 }
 
+/* Waits until the processes have fetched what CUPTI still held, which a kill would lose. */
+static void wait_for_flush(const struct run *run)
+{
+    const struct session_control *control = run->session.control;
+    int64_t until_ns = clock_read_ns(CLOCK_MONOTONIC) + FLUSH_WAIT_NS;
+    while (atomic_load(&control->processes_flushed) < atomic_load(&control->processes_cuda) &&
+           clock_read_ns(CLOCK_MONOTONIC) < until_ns) {
+        struct timespec little = {0, 5000000};
+        (void)nanosleep(&little, NULL);
+    }
+}
+
 /* The end of the duration, or of the last capture range. */
 static void finish_recording(struct run *run, int64_t now_ns)
 {
     stop_recording(run);
     if (run->opts->kill_signal && !run->kill_ns) {
+        wait_for_flush(run);
+        now_ns = clock_read_ns(CLOCK_MONOTONIC);
         signal_tree(run->opts->kill_signal);
         run->kill_ns = now_ns + KILL_GRACE_NS;
     }

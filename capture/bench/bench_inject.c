@@ -174,7 +174,7 @@ static void cupti_side(bool recorded)
     uint64_t base = (uint64_t)clock_read_ns(CLOCK_REALTIME);
     record_make(kernel, kernel_bytes, &record_rules[0], 1, base, record_names[0]);
     record_make(call, 40, &record_rules[4], 1, base, NULL);
-    printf("%f\n", measure(launches, 2 * BURST, ROUNDS));
+    printf("%f\n", measure(launches, (uint64_t)2 * BURST, ROUNDS));
 }
 
 static uint64_t status_kb(const char *key)
