@@ -413,12 +413,12 @@ const struct overlap *app_overlap(struct app *app)
 static void app_parts(struct app *app)
 {
     uint32_t device = app_device(app);
+    uint32_t most = app->prompt.kind == PROMPT_NONE ? APP_PARTS_OPS : APP_PARTS_OPS / 10;
     const struct overlap *overlap;
     struct overlap_sums sums;
     app->figures.has_parts = false;
     if (device >= app->figures.device_count || app->figures.span_ns[device] <= 0 ||
-        app->trace->events[TRACE_GPU].count > APP_PARTS_OPS || app->prompt.kind != PROMPT_NONE ||
-        app->layout.detail_row < 0) {
+        app->trace->events[TRACE_GPU].count > most || app->layout.detail_row < 0) {
         return;
     }
     overlap = app_overlap(app);

@@ -52,7 +52,8 @@ enum {
     APP_DEVICES_SHOWN = 8,
     APP_MESSAGE_BYTES = 256,
     APP_BOOKMARKS = 64,
-    APP_PARTS_OPS = 1000000 /* with more ops the parts are left to the measure of A and B */
+    APP_PARTS_OPS = 1000000 /* with more ops the parts are left to the measure of A and B;
+                                while one types a tenth of it, so that typing is quick */
 };
 
 /* Which form of names is shown. */
