@@ -386,17 +386,32 @@ static int prepare(struct analyze *run, const struct opts_rest *rest, struct cal
     return calls_parse(&args->rules, calls, err);
 }
 
+/* What of the capture the rules read; 0 = everything. */
+static uint32_t calls_kinds(const struct analyze *run, const struct calls *calls)
+{
+    uint32_t all = 0;
+    for (size_t i = 0; i < calls->count; i++) {
+        uint32_t kinds = report_call_kinds(&calls->list[i], &run->options);
+        if (kinds == 0)
+            return 0;
+        all |= kinds;
+    }
+    return all;
+}
+
 static int run_all(struct analyze *run, const struct calls *calls)
 {
+    bool findings = calls->count == 0 || run->args->fail_on.count > 0;
+    const struct trace_options load = {.kinds = findings ? 0 : calls_kinds(run, calls)};
     int status = COMMAND_DONE;
-    run->trace = trace_load(run->form.path, NULL, &run->err);
+    run->trace = trace_load(run->form.path, &load, &run->err);
     if (run->trace == NULL) {
         output_error(COMMAND_ANALYZE.name, &run->err);
         return COMMAND_FAILED;
     }
     for (size_t i = 0; i < calls->count; i++)
         rule_run(run, &calls->list[i]);
-    if (calls->count == 0 || run->args->fail_on.count > 0)
+    if (findings)
         status = findings_run(run, calls->count == 0);
     trace_free(run->trace);
     return run->failed ? COMMAND_FAILED : status;

@@ -49,15 +49,16 @@ enum {
     DIGITS_MAX = 20 /* of 64 bits */
 };
 
-/* The digits of value, at least `least` of them, at the end of digits; returns the first. */
-static char *digits_of(uint64_t value, int least, char digits[DIGITS_MAX])
+/* Puts the digits of value, at least `least` of them, at the end of digits; returns how many. */
+static size_t digits_of(uint64_t value, size_t least, char digits[DIGITS_MAX])
 {
-    char *at = digits + DIGITS_MAX;
-    while (value > 0 || at > digits + DIGITS_MAX - least) {
-        *--at = (char)('0' + (int)(value % 10));
+    size_t count = 0;
+    while (count < DIGITS_MAX && (value > 0 || count < least)) {
+        count++;
+        digits[DIGITS_MAX - count] = (char)('0' + (int)(value % 10));
         value /= 10;
     }
-    return at;
+    return count;
 }
 
 static uint64_t magnitude(int64_t value)
@@ -67,11 +68,11 @@ static uint64_t magnitude(int64_t value)
 
 void json_number(struct buf *out, int64_t value)
 {
-    char digits[DIGITS_MAX];
-    const char *at = digits_of(magnitude(value), 1, digits);
+    char digits[DIGITS_MAX] = {0};
+    size_t count = digits_of(magnitude(value), 1, digits);
     if (value < 0)
         buf_addc(out, '-');
-    buf_add(out, at, (size_t)(digits + DIGITS_MAX - at));
+    buf_add(out, &digits[DIGITS_MAX - count], count);
 }
 
 void json_us(struct buf *out, int64_t ns)
@@ -79,12 +80,11 @@ void json_us(struct buf *out, int64_t ns)
     enum {
         DECIMALS = 3
     };
-    char digits[DIGITS_MAX];
-    const char *at = digits_of(magnitude(ns), DECIMALS + 1, digits);
-    size_t whole = (size_t)(digits + DIGITS_MAX - at) - DECIMALS;
+    char digits[DIGITS_MAX] = {0};
+    size_t count = digits_of(magnitude(ns), DECIMALS + 1, digits);
     if (ns < 0)
         buf_addc(out, '-');
-    buf_add(out, at, whole);
+    buf_add(out, &digits[DIGITS_MAX - count], count - DECIMALS);
     buf_addc(out, '.');
-    buf_add(out, at + whole, DECIMALS);
+    buf_add(out, &digits[DIGITS_MAX - DECIMALS], DECIMALS);
 }

@@ -185,6 +185,7 @@ const struct report RULE_SMALL_COPIES = {
     .advice = "Copy once: gather small tensors in one buffer, or keep them on the device.",
     .missing = "GPU memory data",
     .args = SMALL_ARGS,
+    .kinds = RULES_OPS | 1U << TRACE_API_CALL,
     .run = run_small,
 };
 
@@ -197,5 +198,6 @@ const struct report RULE_HIDDEN_TRANSFERS = {
               "prefetching.",
     .missing = "GPU memory data",
     .args = HIDDEN_ARGS,
+    .kinds = RULES_OPS,
     .run = run_hidden,
 };

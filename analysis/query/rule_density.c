@@ -301,5 +301,6 @@ const struct report RULE_LAUNCH_DENSITY = {
     .advice = "Launch less often: CUDA graphs, fused kernels (torch.compile), larger batches.",
     .missing = "kernel launches",
     .args = ARGS,
+    .kinds = RULES_OPS | 1U << TRACE_API_CALL | 1U << TRACE_NVTX_PUSHPOP,
     .run = run,
 };

@@ -130,6 +130,7 @@ const struct report RULE_LOW_UTILISATION = {
     .advice = "See idle_gaps for why; larger batches and more work in flight raise the share.",
     .missing = "GPU data",
     .args = LOW_ARGS,
+    .kinds = RULES_OPS,
     .run = run_low,
 };
 
@@ -148,5 +149,6 @@ const struct report RULE_GRAPH_OPAQUE = {
     .advice = "Record with --cuda-graph-trace=node to see the kernels inside.",
     .missing = "GPU data",
     .args = OPAQUE_ARGS,
+    .kinds = RULES_OPS,
     .run = run_opaque,
 };

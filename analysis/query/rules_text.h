@@ -8,6 +8,12 @@
 #include "analysis/query/facts.h"
 #include "analysis/query/table.h"
 
+enum {
+    /* What a device runs: all kinds of the GPU table, for report.kinds. */
+    RULES_OPS = 1U << TRACE_KERNEL | 1U << TRACE_MEMCPY | 1U << TRACE_MEMSET | 1U << TRACE_GRAPH |
+                1U << TRACE_MIGRATION,
+};
+
 /* A text cell; empty where the text is "" or NULL. */
 void rules_put_text(struct table *table, const char *text);
 /* The process id of a GPU lane. */
