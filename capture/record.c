@@ -435,6 +435,51 @@ static void wait_for_all(struct run *run)
     }
 }
 
+/* Whether some process still has our library in its environment: it must then stay, since nobody
+ * says what the CUDA driver does where the file is gone. */
+static bool still_named(const char *library)
+{
+    struct link *links;
+    size_t n = list_processes(&links);
+    pid_t self = getpid();
+    bool found = false;
+    struct buf text = {0};
+    for (size_t i = 0; i < n && !found; i++) {
+        char path[64];
+        char part[4096 / 2];
+        size_t got;
+        (void)snprintf(path, sizeof path, "/proc/%ld/environ", (long)links[i].pid);
+        FILE *file = links[i].pid == self ? NULL : fopen(path, "re");
+        buf_reset(&text);
+        while (file && (got = fread(part, 1, sizeof part, file)) > 0) {
+            buf_add(&text, part, got);
+        }
+        if (file) {
+            (void)fclose(file);
+        }
+        for (size_t at = 0; at < text.len && !found; at += strlen(text.data + at) + 1) {
+            found = strstr(text.data + at, library) != NULL;
+        }
+    }
+    buf_free(&text);
+    free(links);
+    return found;
+}
+
+/* Removes the session, but for the library where a process that goes on still names it. */
+static void clean_up(struct run *run)
+{
+    bool rest = run->give_up || run->opts->wait_primary;
+    if (!run->session.dir || run->result->kept) {
+        return;
+    }
+    if (rest && still_named(run->session.library)) {
+        record_session_strip(run->session.dir);
+    } else {
+        record_session_remove(run->session.dir);
+    }
+}
+
 /* ---- the run --------------------------------------------------------------------------------- */
 
 static void block_signals(struct run *run)
@@ -572,9 +617,7 @@ int record_run(const struct record_opts *opts, struct record_result *result, str
     if (!result->ran && run.pid > 0) {
         (void)waitpid(run.pid, NULL, 0);
     }
-    if (run.session.dir && !result->kept) {
-        record_session_remove(run.session.dir);
-    }
+    clean_up(&run);
     record_session_free(&run.session);
     restore_signals(&run);
     return status;

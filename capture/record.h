@@ -112,6 +112,8 @@ int record_session_make(const struct record_opts *opts, const char *near,
 
 /* Removes the folder and what is in it. */
 void record_session_remove(const char *dir);
+/* Removes all but the library, for processes that go on and may still load it. */
+void record_session_strip(const char *dir);
 void record_session_free(struct record_session *session);
 
 #endif

@@ -117,19 +117,31 @@ done:
 
 /* ---- the folder ------------------------------------------------------------------------------ */
 
-void record_session_remove(const char *dir)
+/* Removes what is in the folder, but for the file keep (NULL: all). */
+static void empty_folder(const char *dir, const char *keep)
 {
     DIR *list = opendir(dir);
     if (!list) {
         return;
     }
     for (struct dirent *entry = readdir(list); entry; entry = readdir(list)) {
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+        bool kept = keep && strcmp(entry->d_name, keep) == 0;
+        if (!kept && strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
             (void)unlinkat(dirfd(list), entry->d_name, 0);
         }
     }
     (void)closedir(list);
+}
+
+void record_session_remove(const char *dir)
+{
+    empty_folder(dir, NULL);
     (void)rmdir(dir);
+}
+
+void record_session_strip(const char *dir)
+{
+    empty_folder(dir, SESSION_LIBRARY);
 }
 
 void record_session_free(struct record_session *session)

@@ -96,8 +96,16 @@ equal "exec texts" "$(ask w.sqlite 'SELECT text FROM NVTX_EVENTS WHERE eventType
 equal "open range" "$(ask w.sqlite 'SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 59 AND "end" IS NULL')" 1
 record 4 -o x sh -c "('$client' many 10 &) ; exit 4"
 equal "left running" "$(ask x.sqlite 'SELECT count(*) FROM NVTX_EVENTS')" 10
-record 3 -o y --wait primary sh -c "sleep 1000 >/dev/null 2>&1 & echo \$!; exit 3"
+# what goes on may still load the library: it stays, alone, as long as a process names it
+status=0
+"$CUTLINE" record -o y --wait primary sh -c 'sleep 1000 >/dev/null 2>&1 & echo $!; exit 3' >out 2>err || status=$?
+equal "status of the primary" "$status" 3
+equal "what stays" "$(cd "$TMPDIR" && find . -type f -printf '%f ')" "libcutline_inject.so "
 kill "$(cat out)" || fail "--wait primary waited for the rest"
+rm -rf "$TMPDIR"/cutline-*
+record 0 -o y2 --wait primary true
+record 0 -o y3 --stats "$client" many 10
+grep -q 'nvtx_sum' out || fail "--stats printed nothing"
 
 # --- capture ranges
 range() { ask "$1" 'SELECT group_concat(text, " ") FROM (SELECT text FROM NVTX_EVENTS WHERE eventType = 34 ORDER BY start)'; }
