@@ -4,7 +4,9 @@
  * an unchanged frame, a pan by one column, by a tenth of the screen, and a zoom.
  */
 #undef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700 /* posix_openpt; ncurses asks for 600 */
+/* For posix_openpt; ncurses asks for 600.
+ * NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming) */
+#define _XOPEN_SOURCE 700
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
