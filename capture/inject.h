@@ -190,7 +190,6 @@ void inject_at_exit(void);
 
 /* nvtx.c */
 void nvtx_start(void);
-int nvtx_attach(nvtx_get_table_fn get_table);
 void nvtx_fork_child(void);
 bool nvtx_enter(void); /* false: interrupted recorder, do nothing */
 void nvtx_leave(void);
@@ -206,7 +205,14 @@ struct nvtx_event {
     size_t payload_count;
 };
 void nvtx_emit(const struct nvtx_event *event);
+
+/* The two quick ways: a text in the default domain, and a pop. */
+void nvtx_emit_text(uint8_t type, const char *text);
+void nvtx_emit_pop(const struct nvtx_note *domain);
 uint64_t nvtx_range_id(void);
+
+/* nvtx_calls.c: fills the slots of a client; 1 if it could */
+int nvtx_attach(nvtx_get_table_fn get_table);
 
 /* nvtx_names.c */
 const struct nvtx_note *nvtx_domain_of(const void *handle);
