@@ -1,5 +1,7 @@
 /* Loading as a whole: what is promised of lanes and links, the same result however the file is cut
  * and with any number of threads, unusual files. */
+#include <sys/stat.h>
+
 #include "analysis/tests/sql_file.h"
 #include "testdata/gen.h"
 
@@ -408,6 +410,20 @@ static void a_cached_trace_is_the_same_and_stale_ones_are_not_taken(void **state
     assert_int_equal(system(remove), 0);
 }
 
+static void a_pipe_is_not_waited_for(void **state)
+{
+    const struct trace_options options = {.cache_events = 1};
+    struct sql_file file = {""};
+    struct err err = {""};
+    (void)state;
+    sql_file_new(&file);
+    sql_file_remove(&file);
+    assert_int_equal(mkfifo(file.path, 0600), 0);
+    assert_null(trace_load(file.path, &options, &err));
+    assert_non_null(strstr(err.text, "not a regular file"));
+    sql_file_remove(&file);
+}
+
 static void cached_cases_are_the_same(void **state)
 {
     static const char *const cases[] = {"nvtx-open", "names", "unified-memory", "two-processes"};
@@ -460,6 +476,7 @@ int main(void)
         cmocka_unit_test(sparse_row_ids_are_read),
         cmocka_unit_test(progress_counts_and_can_stop),
         cmocka_unit_test(a_cached_trace_is_the_same_and_stale_ones_are_not_taken),
+        cmocka_unit_test(a_pipe_is_not_waited_for),
         cmocka_unit_test(cached_cases_are_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

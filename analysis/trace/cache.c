@@ -81,11 +81,11 @@ int cache_name(const char *path, struct buf *name, struct cache_key *key)
     unsigned char page[CACHE_PAGE_BYTES] = {0};
     struct cache_hash hash;
     struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not be waited for */
     if (fd < 0) {
         return -1;
     }
-    if (fstat(fd, &st) != 0 || read(fd, page, sizeof page) <= 0 ||
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || read(fd, page, sizeof page) <= 0 ||
         report_file_cache(name, NULL) != 0) {
         (void)close(fd);
         return -1;
