@@ -10,7 +10,8 @@ enum {
     TEXT_COLS = 80,
     TEXT_LABEL_COLS = 11,
     TEXT_NAME_COLS = 30,
-    TEXT_NUMBERS = 8
+    TEXT_NUMBERS = 8,
+    TEXT_PROCESSES = 64 /* rows of the table; the JSON has all */
 };
 
 /* A text being written. */
@@ -236,6 +237,11 @@ static size_t number_width(int64_t value, int which, struct buf *scratch)
     return width < header ? header : width;
 }
 
+static uint32_t shown_processes(const struct trace *trace)
+{
+    return trace->process_count < TEXT_PROCESSES ? trace->process_count : (uint32_t)TEXT_PROCESSES;
+}
+
 struct columns {
     size_t width[TEXT_NUMBERS]; /* 0: nothing to show */
     size_t pid;
@@ -249,7 +255,7 @@ static void measure(const struct trace *trace, struct columns *columns)
     uint32_t i;
     int n;
     *columns = (struct columns){.pid = 3, .name = strlen("process")};
-    for (i = 0; i < trace->process_count; i++) {
+    for (i = 0; i < shown_processes(trace); i++) {
         const struct trace_process *process = &trace->processes[i];
         size_t cols = utf8_cols(process->name, process->name_len);
         columns->name = cols > columns->name ? cols : columns->name;
@@ -302,7 +308,7 @@ static void put_processes(const struct writer *writer)
             put_right(writer, NUMBERS[n].header, columns.width[n]);
         }
     }
-    for (i = 0; i < trace->process_count; i++) {
+    for (i = 0; i < shown_processes(trace); i++) {
         const struct trace_process *process = &trace->processes[i];
         buf_reset(&text);
         buf_addf(&text, "%" PRId64, process->pid);
@@ -318,6 +324,10 @@ static void put_processes(const struct writer *writer)
         }
     }
     buf_addc(writer->out, '\n');
+    if (trace->process_count > shown_processes(trace)) {
+        buf_addf(writer->out, "and %u more processes\n",
+                 (unsigned)(trace->process_count - shown_processes(trace)));
+    }
     buf_free(&text);
 }
 

@@ -160,6 +160,20 @@ static void lines_fit_a_terminal(void **state)
     texts_free(&texts);
 }
 
+static void many_processes_are_cut_short(void **state)
+{
+    struct texts texts;
+    (void)state;
+    texts_of_sql("CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, end, globalTid, nameId);"
+                 "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME WITH RECURSIVE n(i) AS (SELECT 1 UNION "
+                 "ALL SELECT i + 1 FROM n WHERE i < 100) SELECT i, i, i << 24, 1 FROM n;",
+                 &texts);
+    expect(&texts.text, "\n 64  ");
+    expect(&texts.text, "\nand 36 more processes\n");
+    expect(&texts.json, "{\"pid\": 100, ");
+    texts_free(&texts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -168,6 +182,7 @@ int main(void)
         cmocka_unit_test(warnings_are_told_once_and_safely),
         cmocka_unit_test(secrets_are_not_told),
         cmocka_unit_test(lines_fit_a_terminal),
+        cmocka_unit_test(many_processes_are_cut_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
