@@ -50,18 +50,20 @@ int64_t busy_lane_ns(const struct busy *busy, const struct trace_lane *lane, int
 /* Busy ns of the union of a device in [begin, end). O(log n). */
 int64_t busy_device_ns(const struct busy *busy, uint32_t device, int64_t begin_ns, int64_t end_ns);
 
-/* Is GPU event i kept? */
-static inline bool busy_keeps(const struct busy *busy, uint32_t i)
-{
-    const uint64_t *bits = busy->op_bits != NULL ? busy->op_bits : busy->name_bits;
-    uint32_t at = busy->op_bits != NULL ? i : busy->trace->events[TRACE_GPU].name[i];
-    return bits == NULL || (bits[at / 64] >> (at % 64) & 1U) != 0;
-}
-
 /* Is name i in the set? name_bits NULL = every name is. */
 static inline bool busy_has(const uint64_t *name_bits, uint32_t name)
 {
     return name_bits == NULL || (name_bits[name / 64] >> (name % 64) & 1U) != 0;
+}
+
+/* Is GPU event i kept? */
+static inline bool busy_keeps(const struct busy *busy, uint32_t i)
+{
+    if (busy->op_bits != NULL) {
+        return busy_has(busy->op_bits, i);
+    }
+    return busy->name_bits == NULL ||
+           busy_has(busy->name_bits, busy->trace->events[TRACE_GPU].name[i]);
 }
 
 #endif
