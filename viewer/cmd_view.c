@@ -23,8 +23,9 @@ static const struct opts_option VIEW_OPTIONS[] = {
     {0, "span", "DURATION", .kind = OPTS_TIME, .unit_ns = 1000000000, .min = 1,
      .at = offsetof(struct view_args, span_ns),
      .help = "Show so much time. Default: all GPU work."},
-    {0, "filter", "REGEX", .kind = OPTS_TEXT, .at = offsetof(struct view_args, filter),
-     .help = "Keep only the ops and calls whose name matches; as f in the timeline."},
+    {0, "filter", "WORDS", .kind = OPTS_TEXT, .at = offsetof(struct view_args, filter),
+     .help = "Keep only the ops and calls that match: a regular expression, or terms such as "
+             "stream:7 dur>100us. As f in the timeline."},
     {.kind = OPTS_GROUP, .help = "How it looks"},
     {0, "color", "WHEN", .kind = OPTS_CHOICE, .choices = "auto|never|8|16|256|truecolor",
      .at = offsetof(struct view_args, color),
