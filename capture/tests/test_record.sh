@@ -182,7 +182,8 @@ ended 5
 
 # --- the recorder is killed: what was published is recovered, and its folder says so
 counting killed
-child=$(awk -v p=$recorder '$4 == p { print $1 }' /proc/[0-9]*/stat 2>/dev/null)
+# a process that ends while awk reads makes awk fail; what it printed stands
+child=$(awk -v p=$recorder '$4 == p { print $1 }' /proc/[0-9]*/stat 2>/dev/null || true)
 kill -KILL $recorder
 { wait $recorder || true; } 2>/dev/null
 kill -KILL "$child"
