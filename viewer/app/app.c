@@ -245,6 +245,11 @@ void app_run(struct app *app, enum action_id action, int count)
         app_remember(app);
     }
     app->moving = moves;
+    if (ACTION_TABLE[action].context == ACTION_LIST) {
+        /* Keys that come together are applied without a frame between them: the line that is meant
+         * is that of the list as it would be shown by now. */
+        app_settle(app);
+    }
     ACTION_TABLE[action].verb(app, count);
     app_lay_out(app);
 }
