@@ -194,6 +194,7 @@ static void check_file(const char *path)
     struct trace *trace = trace_load(path, NULL, &err);
     if (trace == NULL) {
         fail_msg("%s: %s", path, err.text);
+        return;
     }
     check_trace(trace);
     trace_free(trace);
