@@ -53,7 +53,7 @@ static int64_t stat_select(int64_t *values, size_t count, size_t k)
 static double stat_median(int64_t *values, size_t count)
 {
     int64_t high = stat_select(values, count, count / 2);
-    int64_t low = high;
+    int64_t low;
     size_t i;
     if (count % 2 != 0) {
         return (double)high;
