@@ -20,19 +20,25 @@ void fuzz_broken(const char *file, int line, const char *what)
     abort();
 }
 
+static char fuzz_path[] = "/tmp/cutline-fuzz-XXXXXX";
+
+static void remove_file(void)
+{
+    (void)unlink(fuzz_path);
+}
+
 const char *fuzz_file(const uint8_t *data, size_t size)
 {
-    static char path[] = "/tmp/cutline-fuzz-XXXXXX";
     static int made;
     FILE *file;
     if (!made) {
-        int fd = mkstemp(path);
+        int fd = mkstemp(fuzz_path);
         made = fd >= 0;
-        if (fd < 0 || close(fd) != 0) {
+        if (fd < 0 || close(fd) != 0 || atexit(remove_file) != 0) {
             return NULL;
         }
     }
-    file = fopen(path, "wb");
+    file = fopen(fuzz_path, "wb");
     if (file == NULL) {
         return NULL;
     }
@@ -40,7 +46,7 @@ const char *fuzz_file(const uint8_t *data, size_t size)
         (void)fclose(file);
         return NULL;
     }
-    return fclose(file) == 0 ? path : NULL;
+    return fclose(file) == 0 ? fuzz_path : NULL;
 }
 
 static int sink(void *arg, const char *data, size_t len)
