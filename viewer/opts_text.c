@@ -103,6 +103,9 @@ void opts_help(const struct command *command, struct buf *out)
     help_options(out, spec == NULL ? NULL : spec->options);
     if (spec != NULL && spec->examples != NULL) {
         buf_addf(out, "\nExamples:\n%s", spec->examples);
+        if (spec->examples[strlen(spec->examples) - 1] != '\n') {
+            buf_addc(out, '\n');
+        }
     }
 }
 

@@ -155,7 +155,7 @@ static void um_free(struct um_work *work)
 static void um_put_address(struct table *table, int64_t address)
 {
     struct buf text = {0};
-    buf_addf(&text, "0x%" PRIx64, (uint64_t)address);
+    buf_addf(&text, "0x%" PRIX64, (uint64_t)address);
     table_put_text(table, buf_text(&text), text.len);
     buf_free(&text);
 }
@@ -250,7 +250,7 @@ static int um_total_sum(const struct report_context *c, struct report_result *ou
         {"Total HtoD Migration Size", TABLE_MB,   0},
         {"Total DtoH Migration Size", TABLE_MB,   0},
         {"Total CPU Page Faults",     TABLE_INT,  0},
-        {"Total GPU Page Faults",     TABLE_INT,  0},
+        {"Total GPU PageFaults",      TABLE_INT,  0},
         {"Minimum Virtual Address",   TABLE_TEXT, 0},
         {"Maximum Virtual Address",   TABLE_TEXT, 0},
     };
@@ -289,7 +289,7 @@ const struct report REPORT_UM_SUM = {
     .title = "Unified Memory Analysis Summary",
     .kinds = KIT_MEMORY,
     .help = "migrations and page faults of unified memory by virtual address, most bytes first",
-    .missing = "CUDA Unified Memory data",
+    .missing = "CUDA Unified Memory CPU page faults data",
     .args = UM_ARGS,
     .run = um_sum,
 };
@@ -298,6 +298,6 @@ const struct report REPORT_UM_TOTAL_SUM = {
     .title = "Unified Memory Totals Summary",
     .kinds = KIT_MEMORY,
     .help = "migrations and page faults of unified memory in all",
-    .missing = "CUDA Unified Memory data",
+    .missing = "CUDA Unified Memory CPU page faults data",
     .run = um_total_sum,
 };

@@ -69,6 +69,8 @@ for name in names:
     text = run(name, "--help").stdout
     if text != run("help", name).stdout:
         fail(name, "'help NAME' and 'NAME --help' differ")
+    if not text.endswith("\n") or text.endswith("\n\n"):
+        fail(name, "--help does not end with one newline")
     for number, line in enumerate(text.split("\nExamples:")[0].splitlines(), 1):
         if len(line) > 79:
             fail(name, f"--help line {number} has {len(line)} columns")

@@ -144,7 +144,7 @@ INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES
   (600, 700, 0, 0, 0, 0, (1 << 48) + (7 << 24), 2000000, 11, 7, 7, 2, 131072);
 CREATE TABLE CUDA_UM_CPU_PAGE_FAULT_EVENTS (start INTEGER, globalPid INTEGER, address INTEGER);
 INSERT INTO CUDA_UM_CPU_PAGE_FAULT_EVENTS VALUES (1, (1 << 48) + (7 << 24), 65536), (2, (1 << 48) + (7 << 24), 65536),
-  (3, (1 << 48) + (7 << 24), 262144);
+  (3, (1 << 48) + (7 << 24), 310974);
 CREATE TABLE CUDA_UM_GPU_PAGE_FAULT_EVENTS (start INTEGER, end INTEGER, globalPid INTEGER, deviceId INTEGER,
   address INTEGER, numberOfPageFaults INTEGER);
 INSERT INTO CUDA_UM_GPU_PAGE_FAULT_EVENTS VALUES (5, 9, (1 << 48) + (7 << 24), 0, 131072, 40);
@@ -156,10 +156,13 @@ check() {
     "$CUTLINE" stats -q -r "$report" -f csv "$work/memory.sqlite" | tail -n +2 >"$work/got"
     printf '%s\n' "$@" | diff - "$work/got" || fail "$report differs"
 }
-check um_sum "0x20000,2.000,0.000,0,40,20000000.000" "0x10000,1.000,0.500,2,0,5000000.000" "0x40000,0.000,0.000,1,0,"
+check um_sum "0x20000,2.000,0.000,0,40,20000000.000" "0x10000,1.000,0.500,2,0,5000000.000" "0x4BEBE,0.000,0.000,1,0,"
 check um_sum:1 "0x20000,2.000,0.000,0,40,20000000.000"
-check um_sum:rows=-1 "0x20000,2.000,0.000,0,40,20000000.000" "0x10000,1.000,0.500,2,0,5000000.000" "0x40000,0.000,0.000,1,0,"
-check um_total_sum "3.000,0.500,3,40,0x10000,0x40000"
+check um_sum:rows=-1 "0x20000,2.000,0.000,0,40,20000000.000" "0x10000,1.000,0.500,2,0,5000000.000" "0x4BEBE,0.000,0.000,1,0,"
+"$CUTLINE" stats -q -r um_total_sum -f csv "$work/memory.sqlite" | head -1 | diff - <(echo "Total HtoD Migration Size (MB),
+Total DtoH Migration Size (MB),Total CPU Page Faults,Total GPU PageFaults,Minimum Virtual Address,
+Maximum Virtual Address" | sed -z 's/,\n/,/g') || fail "the header of um_total_sum"
+check um_total_sum "3.000,0.500,3,40,0x10000,0x4BEBE"
 "$CUTLINE" stats -q -r mem_usage -f csv "$work/memory.sqlite" | cut -d, -f1-12 | tail -n +2 >"$work/got"
 diff - "$work/got" <<'CSV' || fail "mem_usage differs"
 8,0,Device,1,0,9.000,0.000,9.000,300,9.000,1,0
