@@ -51,7 +51,9 @@ static const struct opts_option OPTIONS[] = {
              "time (5ms) compares the recoverable time of one device; a number compares the value "
              "of the rule, see the manual. Repeatable."},
     {0,                                            "all", .kind = OPTS_FLAG, .at = offsetof(struct analyze_args, all),
-     .help = "Print findings that are worth less than 0.1 % of the span, too."},
+     .help =
+         "Print every finding in full: those that are worth less than 0.1 % of the span, and those "
+         "whose time another one counts, too."},
     {.kind = OPTS_GROUP,                                                                .help = "How to print it"},
     {'f',                                                                             "format", "FORMAT", .kind = OPTS_CHOICE, .choices = "column|table|csv|tsv|json",
      .at = offsetof(struct analyze_args, format),

@@ -3,8 +3,9 @@
  * one finding for each device, thread or kind of copy. Time is counted once where rules overlap:
  * gaps of 50 us and longer belong to idle_gaps, shorter ones inside launch-bound zones to
  * launch_density; gpu_gaps, gpu_time_util and low_utilisation see the same idle time again and get
- * no time of their own. What the rules of nsys say of copies and synchronising calls repeats part
- * of hidden_transfers and idle_gaps; their evidence says so, and they come after ours.
+ * no time of their own. What the rules of nsys say of copies and synchronising calls, and small
+ * copies between memories, repeat part of hidden_transfers and idle_gaps; their evidence says so,
+ * and they come after the others.
  */
 #include "analysis/query/findings.h"
 
@@ -69,6 +70,8 @@ static int finding_cmp(const void *a, const void *b)
 {
     const struct finding *x = a;
     const struct finding *y = b;
+    if ((x->within != NULL) != (y->within != NULL))
+        return x->within != NULL ? 1 : -1;
     if (x->recoverable_ns != y->recoverable_ns)
         return x->recoverable_ns < y->recoverable_ns ? 1 : -1;
     int c = findings_is_nsys(x->rule) - findings_is_nsys(y->rule);

@@ -21,6 +21,7 @@ struct finding {
     const char *evidence;   /* one line with its figures */
     const char *advice;     /* one line: what to try */
     const char *show;       /* the command that shows it, without the file name */
+    const char *within;     /* the rule whose findings count this time already; NULL: none */
     int64_t recoverable_ns; /* at most this can be won; -1 where the capture cannot tell */
     double value;           /* what --fail-on compares, more is worse: idle_gaps: percent of the
                                span; hidden_transfers: percent of copy time that is exposed;
@@ -33,7 +34,8 @@ struct finding {
 };
 
 struct findings {
-    struct finding *list; /* largest recoverable time first, unknown last */
+    struct finding *list; /* largest recoverable time first, unknown last; then those whose time
+                             another one counts already */
     size_t count;
     struct arena arena; /* the texts, sanitised */
 };
@@ -53,8 +55,9 @@ void findings_free(struct findings *findings);
 struct table *findings_table(const struct facts *facts, const struct findings *findings);
 /*
  * The findings for people, at most 79 columns: what the devices did, then each finding with its
- * evidence, advice and command. Findings below 0.1 % of the span are counted, not shown, unless
- * all is set. file is the name for the commands, as one types it.
+ * evidence, advice and command; last, a line for each rule that sees time again which another one
+ * counts. With all set, those are findings like the others, and findings below 0.1 % of the span
+ * are shown, too; without, they are counted. file is the name for the commands, as one types it.
  */
 void findings_text(const struct facts *facts, const struct findings *findings, const char *file,
                    bool all, struct buf *out);

@@ -21,24 +21,58 @@ static void small_finding(struct findings_maker *maker, const struct transfer *o
 {
     const struct trace *trace = maker->trace;
     char calls[TIMEFMT_BYTES];
+    bool crosses = transfers_crosses(&trace->names[one->name]);
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
     const struct finding finding = {
         .rule = RULE_SMALL_COPIES.name,
         .title = findings_words(maker, "GPU %lld: %u small copies, %s",
                                 (long long)trace->devices[one->device].id, (unsigned)one->count,
                                 trace->names[one->name].brief),
-        .evidence = findings_words(maker, "%.0f bytes each on average; their calls took %s",
+        .within = crosses ? RULE_HIDDEN_TRANSFERS.name : NULL,
+        .evidence = findings_words(maker, "%.0f bytes each on average; their calls took %s%s",
                                    (double)one->bytes / (double)one->count,
-                                   timefmt_duration(one->call_ns, calls)),
-        .advice = RULE_SMALL_COPIES.advice,
+                                   timefmt_duration(one->call_ns, calls),
+                                   crosses ? "; hidden_transfers counts this time too" : ""),
+        .advice = crosses ? RULE_SMALL_COPIES.advice
+                          : "Copy once: gather small tensors in one buffer, or let the kernel "
+                            "that needs them read them where they are.",
         .show = "cutline analyze -r small_copies",
         .recoverable_ns = one->total_ns - one->hidden_ns,
         .value = (double)one->count,
         .begin_ns = gpu->begin_ns[one->longest],
         .end_ns = gpu->end_ns[one->longest],
         .device = one->device,
+        .thread = TRACE_NONE,
     };
     findings_add(maker, &finding);
+}
+
+/* Time that a device is busy in the window. */
+static int64_t busy_ns(const struct findings_maker *maker, const struct trace_device *device)
+{
+    int64_t ns = 0;
+    for (uint32_t i = 0; i < device->busy_count; i++) {
+        int64_t begin_ns = device->busy_begin_ns[i];
+        int64_t end_ns = device->busy_end_ns[i];
+        begin_ns = begin_ns < maker->options->begin_ns ? maker->options->begin_ns : begin_ns;
+        end_ns = end_ns > maker->options->end_ns ? maker->options->end_ns : end_ns;
+        ns += end_ns > begin_ns ? end_ns - begin_ns : 0;
+    }
+    return ns;
+}
+
+/* Copying beside kernels wins no more than kernels take: says so where that is less. */
+static const char *hidden_advice(struct findings_maker *maker, const struct trace_device *device,
+                                 int64_t exposed_ns)
+{
+    int64_t other_ns = busy_ns(maker, device) - exposed_ns;
+    char other[TIMEFMT_BYTES];
+    if (other_ns >= exposed_ns)
+        return RULE_HIDDEN_TRANSFERS.advice;
+    return findings_words(maker,
+                          "Copy less (keep data on the device) or faster (pinned memory): other "
+                          "work takes %s, so copying beside it can hide no more than that.",
+                          timefmt_duration(other_ns > 0 ? other_ns : 0, other));
 }
 
 /* Copies of one device between memories, summed up. */
@@ -66,6 +100,8 @@ static void hidden_finding(struct findings_maker *maker, const struct transfers 
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
     long long id = (long long)trace->devices[device].id;
     double exposed = findings_percent(sum.total_ns - sum.hidden_ns, sum.total_ns);
+    int64_t exposed_ns =
+        transfers_exposed_ns(trace, device, maker->options->begin_ns, maker->options->end_ns);
     const struct finding finding = {
         .rule = RULE_HIDDEN_TRANSFERS.name,
         .title = findings_words(
@@ -74,14 +110,14 @@ static void hidden_finding(struct findings_maker *maker, const struct transfers 
                                    (unsigned)sum.count, timefmt_duration(sum.total_ns, total),
                                    timefmt_duration(sum.longest_exposed_ns, longest),
                                    trace->names[gpu->name[sum.longest]].brief),
-        .advice = RULE_HIDDEN_TRANSFERS.advice,
+        .advice = hidden_advice(maker, &trace->devices[device], exposed_ns),
         .show = findings_words(maker, "cutline analyze -r hidden_transfers --device %lld", id),
-        .recoverable_ns =
-            transfers_exposed_ns(trace, device, maker->options->begin_ns, maker->options->end_ns),
+        .recoverable_ns = exposed_ns,
         .value = exposed,
         .begin_ns = gpu->begin_ns[sum.longest],
         .end_ns = gpu->end_ns[sum.longest],
         .device = device,
+        .thread = TRACE_NONE,
     };
     findings_add(maker, &finding);
 }
@@ -128,6 +164,7 @@ int findings_low(struct findings_maker *maker)
         double busy = findings_percent(zone->busy_ns, length_ns);
         const struct finding finding = {
             .rule = RULE_LOW_UTILISATION.name,
+            .within = RULE_IDLE_GAPS.name,
             .title = findings_words(maker, "GPU %lld busy only %.1f %% for %s",
                                     (long long)maker->trace->devices[zone->device].id, busy,
                                     timefmt_duration(length_ns, length)),

@@ -30,9 +30,13 @@ static const char *const cause_advice[CAUSE_KIND_COUNT] = {
                         "torch.compile, less Python between launches.",
 };
 
+static const char slow_copy_advice[] =
+    "The call that copies takes this time before the device begins: copy less often and more at "
+    "once, from pinned memory (pin_memory), with cudaMemcpyAsync.";
+
 /* ---- idle gaps ---- */
 
-/* Adds ", most NAME (TIME)" for the largest sum of a key. */
+/* Adds "; most NAME (TIME)" for the largest sum of a key; "largest part" where it is not half. */
 static void idle_most(const struct findings_maker *maker, const struct gaps *gaps,
                       const struct cause *causes, enum causes_key key, struct buf *out)
 {
@@ -43,11 +47,27 @@ static void idle_most(const struct findings_maker *maker, const struct gaps *gap
         at++;
     if (at < count) {
         char time[TIMEFMT_BYTES];
-        buf_adds(out, key == CAUSES_BY_NVTX ? "; most in range " : "; most ");
+        buf_adds(out, sums[at].total_ns >= gaps->all_ns / 2 ? "; most " : "; largest part ");
+        buf_adds(out, key == CAUSES_BY_NVTX ? "in range " : "");
         buf_add(out, sums[at].name, sums[at].name_len);
         buf_addf(out, " (%s)", timefmt_duration(sums[at].total_ns, time));
     }
     free(sums);
+}
+
+/* A launch that is slow as it copies is no matter of warming up. */
+static const char *idle_advice(const struct findings_maker *maker, const struct gaps *gaps,
+                               const struct cause *causes, enum cause_kind kind)
+{
+    const struct trace *trace = maker->trace;
+    int64_t copy_ns = 0;
+    for (size_t i = 0; kind == CAUSE_SLOW_LAUNCH && i < gaps->count; i++) {
+        uint32_t call = causes[i].launch;
+        bool copies = call != TRACE_NONE &&
+                      (trace->names[trace->events[TRACE_API].name[call]].api & TRACE_API_COPY) != 0;
+        copy_ns += copies ? gaps->list[i].end_ns - gaps->list[i].begin_ns : 0;
+    }
+    return 2 * copy_ns > gaps->all_ns ? slow_copy_advice : cause_advice[kind];
 }
 
 /* One finding for the gaps of one kind of one device; sub holds them alone, longest first. */
@@ -73,7 +93,7 @@ static void idle_finding(struct findings_maker *maker, const struct gaps *sub,
         .title = findings_words(maker, "GPU %lld idle %.1f %% of its span: %s",
                                 (long long)device->id, share, cause_name(kind)),
         .evidence = findings_keep(maker, &evidence),
-        .advice = cause_advice[kind],
+        .advice = idle_advice(maker, sub, causes, kind),
         .show = findings_words(maker, "cutline analyze -r idle_gaps --device %lld",
                                (long long)device->id),
         .recoverable_ns = sub->all_ns,

@@ -84,9 +84,16 @@ static void nsys_finding(struct findings_maker *maker, const struct report *rule
         [WORTH_SYNC] = "; the idle time after them is in idle_gaps too",
         [WORTH_NONE] = "; idle_gaps counts this time",
     };
+    static const char *const within[] = {
+        [WORTH_COPIES] = "hidden_transfers",
+        [WORTH_TIME] = NULL,
+        [WORTH_SYNC] = "idle_gaps",
+        [WORTH_NONE] = "idle_gaps",
+    };
     const struct finding finding = {
         .rule = rule->name,
-        .title = findings_words(maker, "%s: %zu", rule->title, rows),
+        .within = within[worth],
+        .title = findings_words(maker, "%s: %zu row%s", rule->title, rows, rows == 1 ? "" : "s"),
         .evidence =
             findings_words(maker, "%s in all, longest %s%s", timefmt_duration(total_ns, total),
                            timefmt_duration(longest_ns, longest), again[worth]),

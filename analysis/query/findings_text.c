@@ -162,6 +162,41 @@ static void page_finding(const struct finding *finding, size_t number, const cha
     buf_free(&command);
 }
 
+/* One line for each rule that sees again what another one counts: its first finding, how many more
+ * there are, and what to try where the rule has time of its own to tell. */
+static void page_again(const struct findings *findings, int64_t least_ns, struct buf *out)
+{
+    bool any = false;
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->list[i];
+        size_t first = i;
+        size_t more = 0;
+        if (finding->within == NULL ||
+            (finding->recoverable_ns >= 0 && finding->recoverable_ns < least_ns))
+            continue;
+        for (size_t j = 0; j < findings->count; j++) {
+            bool same = strcmp(findings->list[j].rule, finding->rule) == 0;
+            first = same && j < first ? j : first;
+            more += same && j > i ? 1 : 0;
+        }
+        if (first < i)
+            continue;
+        if (!any)
+            buf_adds(out, "\nCounted above, and seen by other rules (analyze -r RULE):\n\n");
+        any = true;
+        struct buf text = {0};
+        buf_addf(&text, "%s: %s", finding->rule, finding->title);
+        if (more > 0)
+            buf_addf(&text, " (and %zu more)", more);
+        line(out, "", buf_text(&text));
+        if (finding->recoverable_ns >= 0) {
+            buf_fill(out, ' ', INDENT);
+            line(out, "", finding->advice);
+        }
+        buf_free(&text);
+    }
+}
+
 static int64_t longest_span(const struct trace *trace)
 {
     int64_t ns = 0;
@@ -192,11 +227,15 @@ void findings_text(const struct facts *facts, const struct findings *findings, c
             small++;
             continue;
         }
+        if (finding->within != NULL && !all)
+            continue;
         if (shown == 0)
             buf_adds(out, "Findings, by the time that could be won at most:\n");
         buf_addc(out, '\n');
         page_finding(finding, ++shown, file, out);
     }
+    if (!all)
+        page_again(findings, least_ns, out);
     if (shown == 0)
         buf_adds(out, "No finding that is worth 0.1 % of the span.\n");
     if (small > 0)

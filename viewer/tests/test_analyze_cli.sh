@@ -59,6 +59,40 @@ assert count == text.count("    Try: ") == text.count("    See: cutline analyze 
 EOF
 done
 
+# A loss is ranked once: what another finding counts already comes after all of those, in one line for each
+# rule; --all has everything. Copies have no thread.
+for capture in "${captures[@]}"; do
+    "$CUTLINE" analyze "$capture" >"$work/page"
+    "$CUTLINE" analyze --all "$capture" >"$work/every"
+    "$CUTLINE" analyze -f csv "$capture" >"$work/findings.csv"
+    python3 - "$work" <<'EOF' || fail "losses of $capture"
+import csv, re, sys
+page, every = (open(f"{sys.argv[1]}/{name}", encoding="utf-8").read() for name in ("page", "every"))
+rows = list(csv.DictReader(open(f"{sys.argv[1]}/findings.csv")))
+again = [bool(re.search("counts this time|in idle_gaps too", row["Evidence"])) for row in rows]
+assert again == sorted(again), again
+assert len(re.findall(r"^ ?\d+\. ", every, re.M)) == len(rows), every
+ranked, _, last = page.partition("\nCounted above")
+assert not re.search("counts this time|in idle_gaps too", ranked), ranked
+told = re.findall(r"^    ([a-z_]+): ", last, re.M)
+assert len(told) == len(set(told)) and set(told) <= {row["Rule"] for row, a in zip(rows, again) if a}, told
+for row in rows:
+    if row["Rule"] in ("hidden_transfers", "small_copies"):
+        assert row["TID"] == "" and row["Device ID"] != "", row
+EOF
+done
+if [ -d "$CUTLINE_CAPTURES" ]; then
+    # Advice that fits: 921 ms of copies cannot hide behind 42 ms of kernels; a slow launch that copies is no
+    # matter of warming up; "most" is half at least.
+    "$CUTLINE" analyze "$CUTLINE_CAPTURES/h100-2gpu-1s.sqlite" | tr -s ' \n' ' ' >"$work/page"
+    grep -q "Copy less .* other work takes 42.0 ms" "$work/page" || fail "$(cat "$work/page")"
+    "$CUTLINE" analyze "$CUTLINE_CAPTURES/cloverleaf-4gpu.sqlite" | tr -s ' \n' ' ' >"$work/page"
+    grep -q "slow launch 4.88 ms .* Try: The call that copies" "$work/page" || fail "$(cat "$work/page")"
+    "$CUTLINE" analyze "$CUTLINE_CAPTURES/power-iteration.sqlite" | tr -s ' \n' ' ' >"$work/page"
+    grep -q "most cudaStreamSynchronize (656 ms); largest part in range Copy 190" "$work/page" ||
+        fail "$(cat "$work/page")"
+fi
+
 # What the findings say of idle time is what the gaps add up to; their keys are those of the timeline.
 for capture in "${captures[@]}"; do
     "$CUTLINE" analyze -f csv "$capture" >"$work/findings.csv"
