@@ -41,10 +41,11 @@ static const struct opts_option VIEW_OPTIONS[] = {
      .help = "Read the capture itself, and keep nothing of it. Else a capture of more than a "
              "million events is kept ready in the cache folder."},
     {.kind = OPTS_GROUP, .help = "Without a terminal"},
-    {0, "dump", "WHAT", .kind = OPTS_TEXT, .choices = "text|roles|taken", .bare = "text",
+    {0, "dump", "WHAT", .kind = OPTS_TEXT, .choices = "text|roles|taken|forms", .bare = "text",
      .at = offsetof(struct view_args, dump),
      .help = "Print the frame: its text, or a letter for what each cell is. With taken: "
-             "what the keys of the script copied or saved."},
+             "what the keys of the script copied or saved. With forms: the frame in every form, "
+             "for tests."},
     {0, "size", "WxH", .kind = OPTS_TEXT, .at = offsetof(struct view_args, size),
      .help = "Columns and rows of the dump. Default 80x24."},
     {0, "script", "FILE", .kind = OPTS_TEXT, .complete = OPTS_COMPLETE_FILE,

@@ -16,6 +16,7 @@
 #include "viewer/app/state.h"
 #include "viewer/app/tour.h"
 #include "viewer/output.h"
+#include "viewer/paint/forms.h"
 #include "viewer/paint/screen.h"
 #include "viewer/paint/taken.h"
 #include "viewer/term/loop.h"
@@ -143,15 +144,18 @@ static int view_dump(struct session *session, const struct view_args *args,
     struct theme theme = {(enum theme_kind)args->theme, THEME_256};
     bool roles = strcmp(args->dump, "roles") == 0;
     bool taken = strcmp(args->dump, "taken") == 0;
+    bool forms = strcmp(args->dump, "forms") == 0;
     int rc;
-    if (!roles && !taken && strcmp(args->dump, "text") != 0) {
-        return err_set(err, "--dump=%.40s: text, roles or taken", args->dump);
+    if (!roles && !taken && !forms && strcmp(args->dump, "text") != 0) {
+        return err_set(err, "--dump=%.40s: text, roles, taken or forms", args->dump);
     }
     /* Text has no colours: bars need their brackets. Roles are those of the colours asked for. */
     style.plain = style.plain || (!roles && args->color == VIEW_COLOR_AUTO);
     session_settle(session);
     if (taken) {
         rc = taken_make(session_app(session), &style, &theme, &text, err);
+    } else if (forms) {
+        rc = forms_make(session, theme.kind, &text, err);
     } else {
         rc = screen_paint(session, &style, &canvas, err);
         if (rc == 0) {
@@ -166,10 +170,22 @@ static int view_dump(struct session *session, const struct view_args *args,
     return rc;
 }
 
-static const char *view_title(const char *path)
+static const char *view_base(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash != NULL ? slash + 1 : path;
+}
+
+/* The name of the file; the usual ending only takes room. */
+static void view_title(const char *path, char *title, size_t room)
+{
+    static const char ending[] = ".sqlite";
+    const char *base = view_base(path);
+    size_t len = strlen(base);
+    if (len > sizeof ending - 1 && strcmp(base + len - (sizeof ending - 1), ending) == 0) {
+        len -= sizeof ending - 1;
+    }
+    (void)snprintf(title, room, "%.*s", (int)(len < room ? len : room - 1), base);
 }
 
 /* Reading takes time: after half a second a line on stderr says how far it is. */
@@ -218,11 +234,13 @@ static struct trace *view_trace(const char *path, const struct view_args *args, 
 static int view_side(struct view *view, int i, const char *path, const struct view_args *args,
                      struct err *err)
 {
+    char title[APP_TITLE_BYTES];
     view->traces[i] = view_trace(path, args, err);
     if (view->traces[i] == NULL) {
         return -1;
     }
-    view->apps[i] = app_open(view->traces[i], view_title(path), err);
+    view_title(path, title, sizeof title);
+    view->apps[i] = app_open(view->traces[i], title, err);
     if (view->apps[i] == NULL) {
         return -1;
     }
@@ -270,7 +288,7 @@ static bool view_state_path(const struct trace *trace, char *path, size_t room, 
     for (at = real; *at != '\0'; at++) {
         hash = (hash ^ (unsigned char)*at) * 16777619U;
     }
-    len = snprintf(path, room, "%s/%.100s-%08x", folder, view_title(real), (unsigned)hash);
+    len = snprintf(path, room, "%s/%.100s-%08x", folder, view_base(real), (unsigned)hash);
     free(real);
     return len > 0 && (size_t)len < room;
 }

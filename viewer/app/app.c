@@ -11,7 +11,8 @@
 
 enum {
     APP_COUNT_MAX = 100000,
-    APP_ROWS_ROOMY = 16, /* screens of so many rows have all parts */
+    APP_ROWS_TALL = 24,  /* screens of so many rows have room for long texts */
+    APP_ROWS_ROOMY = 16, /* ... have all parts */
     APP_ROWS_SMALL = 10,
     APP_ROWS_RULER = 5
 };
@@ -38,7 +39,7 @@ struct app *app_open(const struct trace *trace, const char *title, struct err *e
         return err_null(err, "not enough memory for the timeline");
     }
     app->trace = trace;
-    app->title = title;
+    (void)snprintf(app->title, sizeof app->title, "%s", title);
     app->event.table = TRACE_TABLE_COUNT;
     app->drag_col = -1;
     app->filter.stamp = 1;
@@ -116,7 +117,8 @@ static int app_detail_rows(const struct app *app, int rows)
     if (app->detail_open && rows >= APP_ROWS_SMALL) {
         return rows / 2;
     }
-    return rows >= APP_ROWS_ROOMY       ? 4
+    return rows >= APP_ROWS_TALL        ? 5
+           : rows >= APP_ROWS_ROOMY     ? 4
            : rows >= APP_ROWS_SMALL + 3 ? 3
            : rows >= APP_ROWS_SMALL     ? 2
                                         : 0;

@@ -51,6 +51,7 @@ enum {
     APP_HISTORY = 64,
     APP_DEVICES_SHOWN = 8,
     APP_MESSAGE_BYTES = 256,
+    APP_TITLE_BYTES = 256,
     APP_BOOKMARKS = 64,
     APP_PARTS_OPS = 1000000 /* with more ops the parts are left to the measure of A and B;
                                 while one types a tenth of it, so that typing is quick */
@@ -74,6 +75,7 @@ struct app_filter {
 struct app_search {
     char pattern[PROMPT_BYTES];
     uint64_t *bits; /* owned */
+    bool shown;     /* matches are marked: until Escape */
 };
 
 /* A place that the person wants to find again. */
@@ -138,7 +140,7 @@ struct app_layout {
 
 struct app {
     const struct trace *trace;
-    const char *title; /* the file name in the header */
+    char title[APP_TITLE_BYTES]; /* the file name in the header */
     struct rows rows;
     struct facts *facts; /* owned */
     struct busy *busy;   /* owned: all ops */

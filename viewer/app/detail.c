@@ -302,14 +302,14 @@ static void detail_gap(struct app *app)
     char text[TIMEFMT_BYTES];
     buf_addf(&detail->title, "idle gap of GPU %lld: %s", (long long)gpu->id,
              timefmt_duration(app->gap_end_ns - app->gap_begin_ns, text));
-    buf_addf(&detail->facts, "at %s", timefmt_at(app->gap_begin_ns, 1000, text));
+    buf_addf(&detail->title, " at %s", timefmt_at(app->gap_begin_ns, 1000, text));
     if (facts == NULL || gaps_find(app->trace, app_busy(app), &query, &gaps, NULL) != 0) {
         return;
     }
     if (gaps.count > 0) {
         const struct gap *gap = &gaps.list[0];
         cause_of(facts, gap, &cause);
-        buf_addf(&detail->facts, "   cause: %s: ", cause_name((enum cause_kind)cause.kind));
+        buf_addf(&detail->facts, "cause: %s: ", cause_name((enum cause_kind)cause.kind));
         cause_text(facts, gap, &cause, &detail->facts);
         if (gap->before != TRACE_NONE && gap->after != TRACE_NONE) {
             const uint32_t *names = app->trace->events[TRACE_GPU].name;

@@ -73,6 +73,7 @@ int app_set_search(struct app *app, const char *pattern, struct err *err)
     free(app->search.bits);
     app->search.bits = bits;
     memcpy(app->search.pattern, pattern, len + 1);
+    app->search.shown = true;
     return 0;
 }
 
@@ -156,6 +157,7 @@ static void find_step(struct app *app, int step)
         app_fail(app, "nothing was searched for yet: / starts a search");
         return;
     }
+    app->search.shown = true;
     from.row = step > 0 ? 0 : TRACE_NONE;
     if (app_has_event(app)) {
         from.t_ns = app_event_begin(app, app->event);

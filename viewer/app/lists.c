@@ -43,7 +43,7 @@ struct panel_item *panel_add(struct panel *list)
 
 int panel_extra(const struct panel *list)
 {
-    return 2 + (list->bins.count > 0 ? 1 : 0) + (list->notes ? 1 : 0);
+    return 2 + (list->bins.count > 0 ? 1 : 0) + list->notes;
 }
 
 void panel_scroll(struct panel *list, int lines)

@@ -56,6 +56,7 @@ struct panel_column {
 
 enum {
     PANEL_COLUMNS = 7,
+    PANEL_NOTE_ROWS = 5, /* of so many rows one is for the text of the marked line, at most two */
     PANEL_ITEMS_MAX = 20000
 };
 
@@ -89,7 +90,7 @@ struct panel {
     struct arena arena;     /* texts */
     struct spark_bins bins; /* a histogram below the title; count 0 = none */
     char caption[160];      /* what stands beside it */
-    bool notes;             /* some line has a note: the last row is for it */
+    int notes;              /* rows at the end: for the text of the marked line, and its note */
 };
 
 /* Makes the items of the open list for the window and the filter of the app. */

@@ -229,8 +229,9 @@ static void panel_make_sums(struct app *app, uint32_t kinds, const char *what)
     for (i = 0; i < sums.count; i++) {
         panel_sums_item(app, &sums, &sums.rows[i]);
     }
-    (void)snprintf(panel->title, sizeof panel->title, "%s %s: %zu names, %s in all", what,
-                   app_span_words(app), sums.count, timefmt_duration(sums.inside_ns, total));
+    (void)snprintf(panel->title, sizeof panel->title, "%s %s: %zu name%s, %s in all", what,
+                   app_span_words(app), sums.count, sums.count == 1 ? "" : "s",
+                   timefmt_duration(sums.inside_ns, total));
     list_free(&sums);
 }
 
@@ -274,7 +275,8 @@ void panel_make(struct app *app)
     list->title[0] = '\0';
     list->caption[0] = '\0';
     list->bins.count = 0;
-    list->notes = false;
+    list->notes = app->layout.list_rows / PANEL_NOTE_ROWS;
+    list->notes = list->notes > 2 ? 2 : list->notes;
     list->column_count = 0;
     arena_reset(&list->arena);
     if (PANEL_MAKERS[list->kind] == NULL) {

@@ -118,7 +118,7 @@ void panel_make_findings(struct app *app)
         buf_free(&text);
         buf_free(&note);
     }
-    list->notes = true;
+    list->notes = list->notes < 1 ? 1 : list->notes * 2;
     list->of = found.count;
     (void)snprintf(list->title, sizeof list->title, "Findings %s, by the time that could be won",
                    app_span_words(app));

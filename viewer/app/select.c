@@ -301,6 +301,7 @@ void verb_escape(struct app *app, int count)
     if (app->detail_open) {
         app->detail_open = false;
     } else {
+        app->search.shown = false;
         app_unselect(app);
     }
 }

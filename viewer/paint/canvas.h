@@ -33,6 +33,8 @@
     X(BLOCK, 'm')                                                                                  \
     X(BAR_DIM, '-')                                                                                \
     X(BLOCK_DIM, '_')                                                                              \
+    X(FOUND, 'F')                                                                                  \
+    X(FOUND_BLOCK, 'f')                                                                            \
     X(SELECTED, 'S')                                                                               \
     X(MARK, 'M')                                                                                   \
     X(RULE, '=')                                                                                   \

@@ -49,29 +49,60 @@ static void panes_fields(const struct parts *parts, int y, int rows)
     }
 }
 
-/* A long name takes as many lines as it needs, but leaves room for the rest. */
-static int panes_title(const struct parts *parts, int y, int lines)
+/* Where a line of so many columns ends: behind a blank, or at the edge. No byte takes more than a
+ * column. */
+static size_t panes_break(const char *text, size_t len, size_t cols)
 {
-    const struct buf *title = &parts->app->detail.title;
+    size_t step = cols;
+    size_t blank = cols;
+    if (len <= cols) {
+        return len;
+    }
+    while (step > 1 && ((unsigned char)text[step] & 0xC0U) == 0x80U) {
+        step--;
+    }
+    while (blank > cols * 2 / 3 && text[blank - 1] != ' ') {
+        blank--;
+    }
+    return blank > cols * 2 / 3 ? blank : step;
+}
+
+/* Text over several lines, the last one cut. Returns the lines that it took. */
+static int panes_wrap(const struct parts *parts, int y, int lines, enum canvas_role role,
+                      const char *text, size_t len)
+{
     size_t at = 0;
     int used = 0;
-    while (at < title->len && used < lines) {
-        struct canvas_pen pen = parts_pen(parts, y + used, ROLE_DETAIL_STRONG);
-        size_t step = (size_t)parts->at->cols;
-        if (used == lines - 1) {
-            (void)canvas_text_cut(&pen, title->data + at, title->len - at);
-            return used + 1;
-        }
-        while (at + step < title->len && step > 1 &&
-               ((unsigned char)title->data[at + step] & 0xC0U) == 0x80U) {
-            step--;
-        }
-        step = at + step < title->len ? step : title->len - at;
-        (void)canvas_text(&pen, title->data + at, step);
-        at += step;
+    while (at < len && used < lines) {
+        struct canvas_pen pen = parts_pen(parts, y + used, role);
+        size_t step = panes_break(text + at, len - at, (size_t)parts->at->cols);
         used++;
+        if (used == lines) {
+            (void)canvas_text_cut(&pen, text + at, len - at);
+            break;
+        }
+        (void)canvas_text(&pen, text + at, step);
+        at += step;
     }
     return used;
+}
+
+/* The lines that panes_wrap would like. */
+static int panes_lines(const struct parts *parts, const struct buf *text)
+{
+    size_t at = 0;
+    int lines = 0;
+    while (at < text->len && lines < parts->at->rows) {
+        at += panes_break(buf_text(text) + at, text->len - at, (size_t)parts->at->cols);
+        lines++;
+    }
+    return lines;
+}
+
+static int panes_wrap_buf(const struct parts *parts, int y, int lines, enum canvas_role role,
+                          const struct buf *text)
+{
+    return panes_wrap(parts, y, lines, role, buf_text(text), text->len);
 }
 
 /* "GPU 0: compute 61.2 %, comm 3.0 %, ...": of the time in view. */
@@ -90,6 +121,18 @@ static void panes_parts(const struct parts *parts, int y)
         &pen, ": compute %.1f %%, comm %.1f %%, both %.1f %%, only copies %.1f %%, idle %.1f %%",
         (double)ns->compute_only_ns * share, (double)ns->communication_only_ns * share,
         (double)ns->both_ns * share, (double)ns->copy_only_ns * share, (double)ns->idle_ns * share);
+}
+
+/* The facts get what they want, unless that leaves too little for where the event comes from. Of a
+ * gap the cause is among the facts: it goes first. */
+static int panes_facts_lines(const struct parts *parts, int room)
+{
+    const struct detail *detail = &parts->app->detail;
+    int facts = panes_lines(parts, &detail->facts);
+    int origin = panes_lines(parts, &detail->origin);
+    int most = room - (app_has_gap(parts->app) && origin > 1 ? 1 : origin);
+    most = most < 1 && room > 0 ? 1 : most;
+    return facts < most ? facts : most;
 }
 
 void parts_detail(struct parts *parts)
@@ -112,21 +155,12 @@ void parts_detail(struct parts *parts)
         if (app->figures.has_parts) {
             panes_parts(parts, y++);
         }
-        if (y < end) {
-            pen = parts_pen(parts, y, ROLE_DIM);
-            (void)canvas_text_cut(&pen, hint, sizeof hint - 1);
-        }
+        (void)panes_wrap(parts, y, end - y, ROLE_DIM, hint, sizeof hint - 1);
         return;
     }
-    y += panes_title(parts, y, app->detail_open ? 4 : 1);
-    if (y < end) {
-        pen = parts_pen(parts, y++, ROLE_DETAIL);
-        (void)canvas_text_cut(&pen, buf_text(&detail->facts), detail->facts.len);
-    }
-    if (y < end && detail->origin.len > 0) {
-        pen = parts_pen(parts, y++, ROLE_DETAIL);
-        (void)canvas_text_cut(&pen, buf_text(&detail->origin), detail->origin.len);
-    }
+    y += panes_wrap_buf(parts, y, app->detail_open ? 4 : 1, ROLE_DETAIL_STRONG, &detail->title);
+    y += panes_wrap_buf(parts, y, panes_facts_lines(parts, end - y), ROLE_DETAIL, &detail->facts);
+    y += panes_wrap_buf(parts, y, end - y, ROLE_DETAIL, &detail->origin);
     if (app->detail_open && y < end) {
         panes_fields(parts, y, end - y);
     }
@@ -249,6 +283,35 @@ static void panes_bins(const struct parts *parts, int y)
     (void)canvas_printf(&pen, " %s   %s", timefmt_duration(bins->high, text), list->caption);
 }
 
+/* The whole name where it has room, else the part that tells it from others. */
+static void panes_note_name(const struct parts *parts, uint32_t index, int y, int lines)
+{
+    const struct trace_name *name = &parts->app->trace->names[index];
+    struct canvas_pen pen = parts_pen(parts, y, ROLE_DETAIL);
+    if (name->full_len > (size_t)lines * (size_t)parts->at->cols) {
+        parts_name(parts, index, &pen);
+    } else {
+        (void)panes_wrap(parts, y, lines, ROLE_DETAIL, name->full, name->full_len);
+    }
+}
+
+/* Below the lines: the text of the marked one, which a line has less room for, and what is said
+ * about it. */
+static void panes_note(const struct parts *parts, const struct panel_item *item, int y)
+{
+    int lines = parts->app->list.notes;
+    int text_lines = item->note == NULL ? lines : lines / 2;
+    if (item->name != TRACE_NONE) {
+        panes_note_name(parts, item->name, y, text_lines);
+    } else {
+        (void)panes_wrap(parts, y, text_lines, ROLE_DETAIL, item->text, item->text_len);
+    }
+    if (item->note != NULL) {
+        (void)panes_wrap(parts, y + text_lines, lines - text_lines, ROLE_STATUS_KEY, item->note,
+                         item->note_len);
+    }
+}
+
 void parts_panel(struct parts *parts)
 {
     const struct panel *list = &parts->app->list;
@@ -265,11 +328,8 @@ void parts_panel(struct parts *parts)
         return;
     }
     panes_heads(parts, y++);
-    if (list->notes && list->items[list->current].note != NULL) {
-        struct canvas_pen pen = parts_pen(parts, y + room, ROLE_STATUS_KEY);
-        (void)canvas_puts(&pen, "  ");
-        (void)canvas_text_cut(&pen, list->items[list->current].note,
-                              list->items[list->current].note_len);
+    if (list->notes > 0 && room > 0) {
+        panes_note(parts, &list->items[list->current], y + room);
     }
     for (line = 0; line < room; line++) {
         size_t at = list->first + (size_t)line;

@@ -9,7 +9,7 @@ enum {
     STATUS_TEXT_BYTES = 128
 };
 
-/* The longest of three forms that fits: all, without the gaps, only the share. */
+/* The longest form that fits: all, without a word, without the gaps, only the share. */
 static void status_device(const struct parts *parts, uint32_t device, struct canvas_pen *pen)
 {
     const struct app *app = parts->app;
@@ -30,7 +30,11 @@ static void status_device(const struct parts *parts, uint32_t device, struct can
     (void)timefmt_count(figures->gap_count[device], count);
     len = snprintf(text, sizeof text, "GPU%lld %.1f%% busy, idle %s in %s gap%s  ", id, share, idle,
                    count, figures->gap_count[device] == 1 ? "" : "s");
-    if (device != app_device(app) || len - 2 > room) {
+    if (len - 2 > room) {
+        len = snprintf(text, sizeof text, "GPU%lld %.1f%%, idle %s in %s gap%s  ", id, share, idle,
+                       count, figures->gap_count[device] == 1 ? "" : "s");
+    }
+    if (len - 2 > room) {
         len = snprintf(text, sizeof text, "GPU%lld %.1f%% busy, idle %s  ", id, share, idle);
     }
     if (device != app_device(app) || len - 2 > room) {

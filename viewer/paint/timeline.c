@@ -13,7 +13,8 @@
 #include "viewer/paint/parts.h"
 
 enum {
-    TIMELINE_GAP_COLS = 3 /* narrower gaps are only blanks */
+    TIMELINE_GAP_COLS = 3,  /* narrower gaps are only blanks */
+    TIMELINE_FOUND_MAX = 64 /* of the events of one column so many are compared with the search */
 };
 
 /* The busy share of a stream in the window, at the end of its label: " 81%". */
@@ -77,6 +78,30 @@ static bool timeline_is(const struct parts *parts, const struct lane *lane, cons
     return begin_ns < window_time(window, span->col + 1) &&
            app_event_end(parts->app, event) >= window_time(window, span->col) &&
            lane_find(lane, begin_ns, event.index) < lane->count;
+}
+
+/* Does the span stand for something that was searched for? */
+static bool timeline_found(const struct parts *parts, const struct lane *lane,
+                           const struct span *span)
+{
+    const struct app *app = parts->app;
+    int64_t end_ns;
+    uint32_t i;
+    uint32_t n;
+    if (app->search.bits == NULL || !app->search.shown) {
+        return false;
+    }
+    if (!span->folded) {
+        return busy_has(app->search.bits, lane->name[span->event]);
+    }
+    end_ns = window_time(&app->window, span->col + span->cols);
+    i = lane_upper(lane, 0, window_time(&app->window, span->col) - 1);
+    for (n = 0; n < TIMELINE_FOUND_MAX && i < lane->count && lane->begin_ns[i] < end_ns; n++, i++) {
+        if (busy_has(app->search.bits, lane->name[i])) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void timeline_hue(const struct parts *parts, uint32_t name, struct canvas_pen *pen)
@@ -169,6 +194,25 @@ static void timeline_block(const struct parts *parts, const struct lane *lane,
     canvas_put(pen, mark ? parts->glyphs->mark : parts->glyphs->level[level < 1 ? 1 : level]);
 }
 
+/* What a span is, before its hue. */
+static enum canvas_role timeline_role(const struct parts *parts, const struct lane *lane,
+                                      const struct span *span)
+{
+    if (timeline_is(parts, lane, span, parts->app->event)) {
+        return ROLE_SELECTED;
+    }
+    if (timeline_is(parts, lane, span, parts->app->related)) {
+        return ROLE_MARK;
+    }
+    if (!span->kept) {
+        return span->folded ? ROLE_BLOCK_DIM : ROLE_BAR_DIM;
+    }
+    if (timeline_found(parts, lane, span)) {
+        return span->folded ? ROLE_FOUND_BLOCK : ROLE_FOUND;
+    }
+    return span->folded ? ROLE_BLOCK : ROLE_BAR;
+}
+
 void parts_lane(struct parts *parts, const struct row *row, int y)
 {
     const struct lane *lane = &row->lane;
@@ -179,21 +223,13 @@ void parts_lane(struct parts *parts, const struct row *row, int y)
     count = span_build(lane, &window, parts->app->filter.terms, parts->spans);
     for (i = 0; i < count; i++) {
         const struct span *span = &parts->spans[i];
-        bool selected = timeline_is(parts, lane, span, parts->app->event);
-        struct canvas_pen pen = parts_time_pen(parts, y, ROLE_BAR);
-        if (parts->app->hide && !span->kept && !selected) {
+        enum canvas_role role = timeline_role(parts, lane, span);
+        struct canvas_pen pen = parts_time_pen(parts, y, role);
+        if (parts->app->hide && !span->kept && role != ROLE_SELECTED) {
             continue;
         }
         pen.col += span->col;
-        pen.role = span->folded ? (span->kept ? ROLE_BLOCK : ROLE_BLOCK_DIM)
-                                : (span->kept ? ROLE_BAR : ROLE_BAR_DIM);
-        if (selected) {
-            pen.role = ROLE_SELECTED;
-        } else if (timeline_is(parts, lane, span, parts->app->related)) {
-            pen.role = ROLE_MARK;
-        } else {
-            timeline_hue(parts, lane->name[span->event], &pen);
-        }
+        timeline_hue(parts, lane->name[span->event], &pen);
         if (span->folded || (parts->plain && span->cols == 1)) {
             timeline_block(parts, lane, span, &pen);
         } else {
