@@ -57,6 +57,7 @@ struct convert_process {
     int64_t sets;
     int64_t graphs;
     int64_t syncs;
+    int64_t memory;      /* allocations, releases, and what is done to memory pools */
     int64_t nvtx;        /* ranges and marks */
     int64_t open_ranges; /* of them: not closed when the process ended */
     int64_t recorder_ns; /* CPU time of the recorder's own thread; 0: not known */

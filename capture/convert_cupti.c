@@ -27,6 +27,9 @@ enum pool_offset {
     POOL_UTILIZED = 112
 };
 
+/* The stream of what is in none: CUPTI documentation. */
+#define NO_STREAM INT64_C(0xffffffff)
+
 struct kind;
 
 /* A record on its way to its row. */
@@ -373,9 +376,20 @@ static int write_overhead(const struct row *row, struct err *err)
     return store_writer_row(row->c->writer, STORE_TABLE_OVERHEAD, cells, err);
 }
 
+/* The name of a variable, where the record has one. */
+static struct store_cell variable_name(const struct row *row)
+{
+    uint64_t name = (uint64_t)get(row, CUPTI_MEMORY2_NAME);
+    const struct convert_string *string =
+        name & SPOOL_NAME_TAG ? convert_string_of(row->proc, name & ~SPOOL_NAME_TAG) : NULL;
+    return string && string->len ? convert_text(&row->c->scratch, string->text, string->len)
+                                 : (struct store_cell){0};
+}
+
 static int write_memory(const struct row *row, struct err *err)
 {
     int64_t pool = at_offset(row, POOL_TYPE, 4);
+    int64_t stream = get(row, CUPTI_MEMORY2_STREAM_ID);
     struct store_cell cells[STORE_MEMORY_USAGE_N] = {
         [STORE_MEMORY_USAGE_START] = store_cell_int(row->event->start),
         [STORE_MEMORY_USAGE_GLOBAL_PID] = store_cell_int(row->proc->global_pid),
@@ -388,8 +402,10 @@ static int write_memory(const struct row *row, struct err *err)
         /* CUPTI: 1 allocation, 2 release; nsys: 0 and 1 */
         [STORE_MEMORY_USAGE_MEMORY_OPERATION_TYPE] =
             store_cell_int(get(row, CUPTI_MEMORY2_MEMORY_OPERATION_TYPE) == 2),
+        [STORE_MEMORY_USAGE_NAME] = variable_name(row),
         [STORE_MEMORY_USAGE_CORRELATION_ID] = correlation_of(row),
-        [STORE_MEMORY_USAGE_STREAM_ID] = int_of(row, CUPTI_MEMORY2_STREAM_ID),
+        [STORE_MEMORY_USAGE_STREAM_ID] =
+            stream == NO_STREAM ? (struct store_cell){0} : store_cell_int(stream),
     };
     if (pool == POOL_LOCAL) {
         cells[STORE_MEMORY_USAGE_LOCAL_MEMORY_POOL_ADDRESS] =
@@ -599,6 +615,7 @@ static void count(struct convert_process *process, enum convert_stream stream)
     process->sets += stream == CONVERT_MEMSET;
     process->graphs += stream == CONVERT_GRAPH;
     process->syncs += stream == CONVERT_SYNC;
+    process->memory += stream == CONVERT_MEMORY || stream == CONVERT_POOL;
 }
 
 /* Outside the capture range: left out as asked. */

@@ -261,10 +261,26 @@ static int process_row(struct convert *c, const struct convert_proc *proc,
     return store_writer_row(c->writer, STORE_TABLE_CUTLINE_PROCESS, row, err);
 }
 
-/* What only the whole of a process shows. */
-static void judge(struct convert_process *process)
+/* What is missing of a process's CUPTI records, for REASON or, where it is NULL, for any. */
+static uint64_t left_out(const struct convert *c, size_t proc, const char *reason)
 {
+    uint64_t count = 0;
+    for (size_t i = 0; i < c->lost_n; i++) {
+        const struct convert_lost *lost = &c->lost[i];
+        if (lost->proc == proc && strcmp(lost->kind, "NVTX") != 0 &&
+            (!reason || strcmp(lost->reason, reason) == 0)) {
+            count += lost->count;
+        }
+    }
+    return count;
+}
+
+/* What only the whole of a process shows. */
+static void judge(const struct convert *c, size_t proc)
+{
+    struct convert_process *process = &c->result->processes[proc];
     bool gpu = process->kernels || process->copies || process->sets || process->graphs;
+    bool other = process->api_calls || process->syncs || process->memory;
     if (*process->note) {
         return;
     }
@@ -273,7 +289,12 @@ static void judge(struct convert_process *process)
                        "%" PRId64 " API calls but no GPU activity: it was not delivered before the "
                        "process ended, or nothing was launched",
                        process->api_calls);
-    } else if (process->cuda_attached && !process->api_calls && !gpu) {
+    } else if (gpu || other || !process->cuda_attached) {
+        return;
+    } else if (left_out(c, proc, spool_loss_name(SPOOL_LOSS_OUTSIDE_RANGE))) {
+        (void)snprintf(process->note, sizeof process->note,
+                       "CUDA was used, but not while it was recorded");
+    } else if (!left_out(c, proc, NULL)) {
         (void)snprintf(process->note, sizeof process->note, "attached but no CUDA");
     }
 }
@@ -283,7 +304,7 @@ static int process_rows(struct convert *c, struct err *err)
     for (size_t i = 0; i < c->procs_n; i++) {
         struct convert_process *process = &c->result->processes[i];
         const struct convert_proc *proc = &c->procs[i];
-        judge(process);
+        judge(c, i);
         if (!seen_before(c, i) && name_rows(c, proc, process, err) < 0) {
             return -1;
         }

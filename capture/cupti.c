@@ -16,6 +16,7 @@
 
 #define SEGMENT_BYTES        (UINT64_C(4) << 20)
 #define SEGMENT_THREAD_BYTES (UINT64_C(1) << 20) /* where CUPTI has a buffer for each thread */
+#define SEGMENTS_OF_LIMIT    16 /* a recording of limited size has room for so many */
 #define SEGMENT_LEAST_BYTES  (UINT64_C(64) << 10)
 #define SEGMENT_MOST_BYTES   (UINT64_C(256) << 20)
 
@@ -176,7 +177,9 @@ static void set_attributes(struct cupti_state *cupti)
     }
     uint64_t bytes = inject.config.buffer_bytes;
     if (bytes == 0) {
+        uint64_t share = inject.config.max_size_bytes / SEGMENTS_OF_LIMIT;
         bytes = per_thread != 0 ? SEGMENT_THREAD_BYTES : SEGMENT_BYTES;
+        bytes = share != 0 && share < bytes ? share : bytes;
     }
     bytes = bytes < SEGMENT_LEAST_BYTES ? SEGMENT_LEAST_BYTES : bytes;
     bytes = bytes > SEGMENT_MOST_BYTES ? SEGMENT_MOST_BYTES : bytes;

@@ -320,6 +320,7 @@ static void stop_recording(struct run *run)
 {
     if (!run->stopped) {
         run->stopped = true;
+        run->result->in_delay = run->go_ns != 0;
         run->go_ns = 0;
         run->stop_ns = 0;
         session_control_set_gate(run->session.control, SESSION_GATE_STOP);

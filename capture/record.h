@@ -55,6 +55,7 @@ struct record_result {
     uint64_t spools_failed; /* processes whose spool could not be made */
     int spool_errno;        /* of the last of them */
     bool full;              /* --max-size was reached */
+    bool in_delay;          /* it ended within --delay */
     struct convert_result converted;
 };
 

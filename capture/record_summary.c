@@ -197,6 +197,9 @@ void record_summary(const struct record_opts *opts, const struct record_result *
     add_processes(out, converted);
     add_losses(out, converted);
     add_ranges(out, opts, converted);
+    if (result->in_delay) {
+        buf_adds(out, "  nothing was recorded: it ended within its --delay\n");
+    }
     if (result->full) {
         buf_adds(out, "  the recording stopped at its --max-size; what came later is missing\n");
     }

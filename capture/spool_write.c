@@ -19,6 +19,7 @@
 #endif
 
 #define META_FIRST_BYTES (UINT64_C(4) << 10)
+#define META_SLACK_BYTES (UINT64_C(1) << 20) /* beyond a quarter of the limit */
 #define META_LAST_BYTES  (UINT64_C(256) << 10)
 #define META_TEXT_MAX    (UINT32_C(64) << 10)
 #define RETRY_NS         INT64_C(100000000)
@@ -303,7 +304,7 @@ static void count_overwritten(struct spool_writer *writer, struct spool_segment 
             uint32_t kind = 0;
             memcpy(&kind, payload + at, sizeof(kind));
             bytes = kind < SPOOL_CUPTI_KINDS ? writer->sizes[kind] : 0;
-            if (bytes != 0) {
+            if (bytes != 0 && !spool_cupti_is_metadata(kind)) { /* those are kept as META */
                 spool_writer_loss(writer, SPOOL_LOSS_RING, kind, 1);
             }
         }
@@ -357,16 +358,21 @@ static struct spool_segment *take_locked(struct spool_writer *writer, enum spool
 {
     struct spool_segment *segment = NULL;
     /* Names are worth more than events, and a ring needs one segment for each thread: both may go
-     * over the limit, by a bounded part of it and by the number of threads. */
-    uint64_t slack = kind == SPOOL_SEGMENT_META ? writer->max_size_bytes / 4 + (1U << 20) : 0;
+     * over the limit, by a bounded part of it and by the number of threads. The buffers that CUPTI
+     * has out may fill a ring beyond its size, so names have a part of their own there. */
+    bool meta = kind == SPOOL_SEGMENT_META;
+    uint64_t slack = meta ? writer->max_size_bytes / 4 + META_SLACK_BYTES : 0;
     bool allowed = budget_take(writer, bytes, slack);
-    if (!allowed && writer->ring && kind != SPOOL_SEGMENT_META) {
+    if (!allowed && writer->ring && !meta) {
         segment = reuse(writer, kind, bytes);
         allowed = segment == NULL && budget_take(writer, bytes, UINT64_MAX / 2);
+    } else if (!allowed && writer->ring) {
+        allowed =
+            writer->meta_all_bytes + bytes <= slack && budget_take(writer, bytes, UINT64_MAX / 2);
     }
     if (segment == NULL && !allowed) {
         *why = SPOOL_LOSS_MAX_SIZE;
-        atomic_store(&writer->control->full, 1);
+        atomic_store(&writer->control->full, writer->ring ? 0 : 1);
         return NULL;
     }
     if (segment == NULL) {
@@ -377,6 +383,7 @@ static struct spool_segment *take_locked(struct spool_writer *writer, enum spool
         *why = SPOOL_LOSS_NO_SPACE;
         return NULL;
     }
+    writer->meta_all_bytes += meta ? bytes : 0;
     begin_segment(writer, segment, kind, bytes);
     return segment;
 }

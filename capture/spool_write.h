@@ -43,7 +43,8 @@ struct spool_writer {
     int64_t retry_mono_ns; /* no growth before this time, after a failure */
     _Atomic uint64_t seq;
     struct spool_segment *meta;
-    uint64_t meta_bytes; /* size of the next META segment */
+    uint64_t meta_bytes;     /* size of the next META segment */
+    uint64_t meta_all_bytes; /* of all META segments; a ring's events do not push them out */
     uint16_t sizes[SPOOL_CUPTI_KINDS];
     struct spool_segment
         *spares[SPOOL_SPARES]; /* NVTX segments with room left, of threads that ended */

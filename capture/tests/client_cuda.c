@@ -314,6 +314,104 @@ static void count_until_killed(const char *path)
     }
 }
 
+/* Puts the fields of one MEMORY2 record; a pool of type 0 is none. */
+struct memory {
+    uint32_t operation, kind, correlation;
+    uint64_t address, bytes;
+    uint32_t device, context, stream;
+    uint32_t pool;
+};
+
+static void set32(uint8_t *record, uint32_t offset, uint32_t value)
+{
+    memcpy(record + offset, &value, sizeof(value));
+}
+
+static void put_memory(const struct memory *m, uint64_t time_ns)
+{
+    uint8_t record[512] = {CUPTI_KIND_MEMORY2};
+    set32(record, 4, m->operation);
+    set32(record, 8, m->kind);
+    set32(record, 12, m->correlation);
+    record_set(record, 16, m->address);
+    record_set(record, 24, m->bytes);
+    record_set(record, 32, time_ns);
+    record_set(record, 40, 0xabc0 + m->correlation);
+    set32(record, 48, (uint32_t)getpid());
+    set32(record, 52, m->device);
+    set32(record, 56, m->context);
+    set32(record, 60, m->stream);
+    if (m->kind == 7) { /* a managed variable: it has a name */
+        record_set(record, 64, (uint64_t)(uintptr_t) "managed_table");
+    }
+    if (m->pool != 0) {
+        set32(record, 80, m->pool);
+        record_set(record, 88, 0x900000);
+        record_set(record, 96, 4096);
+        record_set(record, 104, m->pool == 1 ? 1 << 20 : 4321); /* size, or process */
+        record_set(record, 112, 1 << 19);
+    }
+    if (standin.put(record, standin.record_bytes(CUPTI_KIND_MEMORY2)) != 0) {
+        (void)atomic_fetch_add(&delivered[CUPTI_KIND_MEMORY2], 1);
+    }
+}
+
+static void put_pool(uint32_t operation, uint64_t time_ns)
+{
+    uint8_t record[512] = {CUPTI_KIND_MEMORY_POOL};
+    set32(record, 4, operation);
+    set32(record, 8, 1);
+    set32(record, 12, 200 + operation);
+    set32(record, 16, (uint32_t)getpid());
+    set32(record, 20, 1);
+    record_set(record, 24, 777);
+    record_set(record, 32, 0x900000);
+    record_set(record, 40, 1 << 20);
+    record_set(record, 48, 4096);
+    record_set(record, 56, time_ns);
+    record_set(record, 64, 1 << 19);
+    if (standin.put(record, standin.record_bytes(CUPTI_KIND_MEMORY_POOL)) != 0) {
+        (void)atomic_fetch_add(&delivered[CUPTI_KIND_MEMORY_POOL], 1);
+    }
+}
+
+/* Allocations of each kind of memory, NUMBER rounds of them, each released but the last round; then
+ * such of a pool, and an address that is used twice. */
+static void memory(uint64_t rounds)
+{
+    uint64_t at_ns = base_ns;
+    for (uint64_t round = 0; round < rounds; round++) {
+        for (uint32_t kind = 0; kind <= 7; kind++) {
+            struct memory m = {.operation = 1, .kind = kind, .correlation = 100 + kind};
+            m.address = UINT64_C(0x7f0000000000) + (round << 20) + ((uint64_t)kind << 12);
+            m.bytes = UINT64_C(1000) * (kind + 1);
+            m.device = kind % 2;
+            m.context = 1 + kind % 2;
+            m.stream = UINT32_MAX; /* CUPTI: no stream */
+            put_memory(&m, at_ns += 1000);
+            m.operation = 2;
+            if (round + 1 < rounds) {
+                put_memory(&m, at_ns += 1000);
+            }
+        }
+    }
+    put_pool(1, at_ns += 1000);
+    for (uint32_t i = 0; i < 4;
+         i++) { /* the same address twice, of a pool here, of an imported one */
+        struct memory m = {1 + i % 2, 3, 150 + i, 0x900100, 5000, 1, 2, 13, 1 + i / 2};
+        put_memory(&m, at_ns += 1000);
+    }
+    put_pool(3, at_ns += 1000);
+    put_pool(2, at_ns += 1000);
+    for (uint32_t device = 0; rounds > 1 && device < 2; device++) { /* rows of the devices */
+        uint8_t record[512];
+        uint32_t bytes = standin.record_bytes(CUPTI_KIND_CONCURRENT_KERNEL);
+        record_make(record, bytes, &record_rules[0], 0, base_ns, record_names[0]);
+        set32(record, 40, device);
+        (void)standin.put(record, bytes);
+    }
+}
+
 static void end(const char *how)
 {
     put_all(0, 100);
@@ -384,6 +482,8 @@ static void run_mode(const char *mode, const char *value)
         put_all(0, 5);
     } else if (strcmp(mode, "filter") == 0) {
         filtered_calls();
+    } else if (strcmp(mode, "memory") == 0) {
+        memory(number);
     } else if (strcmp(mode, "slow") == 0) {
         for (uint64_t i = 0; i < number; i++) {
             put_all(i, 1);

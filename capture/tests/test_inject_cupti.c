@@ -312,6 +312,7 @@ static void test_limits(void **state)
         assert_true(ring ? last == 19999 : last < 19000);
         uint32_t reason = ring ? SPOOL_LOSS_RING : SPOOL_LOSS_MAX_SIZE;
         assert_int_equal(kernels + loot_lost(&loot, reason, 10), 20000);
+        assert_int_equal(loot_lost(&loot, SPOOL_LOSS_RING, CUPTI_KIND_DEVICE), 0);
         assert_true(loot.headers[0].file_bytes < 8 << 20);
         loot_free(&loot);
         trial_end(&trial);

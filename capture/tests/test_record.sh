@@ -122,6 +122,7 @@ equal "ranges seen" "$(ask r4.sqlite "SELECT count(*) FROM CUTLINE_RANGE WHERE t
 record 0 -o r5 -c cudaProfilerApi "$client" phases
 says "cudaProfilerStart was never called"
 record 0 -o r6 -y 1000 "$client" phases
+says "nothing was recorded: it ended within its --delay"
 equal "before the delay" "$(ask r6.sqlite "SELECT count(*) FROM sqlite_master WHERE name = 'NVTX_EVENTS'")" 0
 record 0 -o r7 --nvtx-domain-include train "$client" phases
 equal "one domain" "$(ask r7.sqlite 'SELECT count(*), count(DISTINCT domainId) FROM NVTX_EVENTS WHERE eventType = 59')" "6|1"

@@ -14,10 +14,10 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 fail() { echo "FAILED: $*"; [ ! -s err ] || cat err; exit 1; }
 
-# record SETTINGS ARG...: client_cuda under cutline record, to cap.sqlite.
+# record SETTINGS ARG...: client_cuda under cutline record, to cap.sqlite; MORE: options of it.
 record() {
     local status=0
-    STANDIN_CUPTI=$1 "$CUTLINE" record -f -o cap --cupti "$STANDIN_CUPTI_PATH" --cuda-flush-interval 20 \
+    STANDIN_CUPTI=$1 "$CUTLINE" record -f -o cap --cupti "$STANDIN_CUPTI_PATH" --cuda-flush-interval 20 ${MORE-} \
         "$build/tests/client_cuda" "${@:2}" >out 2>err </dev/null || status=$?
     [ "$status" -eq 0 ] || fail "$*: status $status"
     [ -z "$(ls -A "$TMPDIR")" ] || fail "$*: left $(ls -A "$TMPDIR")"
@@ -78,6 +78,65 @@ times=$(sqlite3 cap.sqlite 'SELECT reason, count(*) FROM CUTLINE_BAD_TIME GROUP 
 grep -q 'lost or not as it was: .* kernel (no timestamp)' err || fail "the summary does not tell of bad times"
 record layout=13.0 bad
 grep -q 'lost or not as it was' err || fail "nothing said of bad buffers"
+
+# --- memory: allocations of each kind, and pools; the truth is what client_cuda plants
+cat >memory.py <<'END'
+import sqlite3, sys
+pools = sys.argv[1:] == ["pools"]  # with sizes in use, which came with the records of CUDA 11.6
+db = sqlite3.connect("cap.sqlite")
+base = int(open("out").readline().split()[1])
+rounds, want, at = 3, [], base
+for turn in range(rounds):
+    for kind in range(8):
+        for operation in (0, 1) if turn + 1 < rounds else (0,):
+            at += 1000
+            # nsys: 0 pageable ... 6 managed static, 7 unknown; CUPTI: 0 unknown, 1 pageable ...
+            want.append((at - base, kind % 2, 1 + kind % 2, 0x7F0000000000 + (turn << 20) + (kind << 12),
+                         0xABC0 + 100 + kind, 1000 * (kind + 1), kind - 1 if kind else 7, operation,
+                         "managed_table" if kind == 7 else None, 100 + kind, None, None, None, None, None, None, None))
+at += 1000
+for i in range(4):
+    at += 1000
+    pool = (0x900000, 4096, 1 << 20, 1 << 19, None, None) if i < 2 else (None,) * 4 + (0x900000, 4321)
+    if i < 2 and not pools:
+        pool = (0x900000, 4096, 1 << 20, 0, None, None)
+    want.append((at - base, 1, 2, 0x900100, 0xABC0 + 150 + i, 5000, 2, i % 2, None, 150 + i, 13) + pool)
+got = db.execute("""SELECT deviceId, contextId, address, pc, bytes, memKind, memoryOperationType, name, correlationId, streamId,
+    localMemoryPoolAddress, localMemoryPoolReleaseThreshold, localMemoryPoolSize, localMemoryPoolUtilizedSize,
+    importedMemoryPoolAddress, importedMemoryPoolProcessId FROM CUDA_GPU_MEMORY_USAGE_EVENTS ORDER BY start, rowid""").fetchall()
+assert got == [row[1:] for row in want], "\n".join(map(str, (pair for pair in zip(got, want) if pair[0] != pair[1][1:])))
+starts = [row[0] for row in db.execute("SELECT start FROM CUDA_GPU_MEMORY_USAGE_EVENTS ORDER BY start, rowid")]
+assert [t - starts[0] for t in starts] == [row[0] - want[0][0] for row in want]
+got = db.execute("""SELECT deviceId, address, operationType, poolType, correlationId, minBytesToKeep,
+    localMemoryPoolReleaseThreshold, localMemoryPoolSize, localMemoryPoolUtilizedSize
+    FROM CUDA_GPU_MEMORY_POOL_EVENTS ORDER BY start""").fetchall()
+used = 1 << 19 if pools else 0
+assert got == [(1, 0x900000, op, 1, 200 + op, 777, 4096, 1 << 20, used) for op in (1, 3, 2)], got
+labels = dict(db.execute("SELECT id, label FROM ENUM_CUDA_MEM_KIND"))
+assert [labels[i] for i in (0, 2, 7)] == ["Pageable", "Device", "Unknown"], labels
+END
+for layout in 11.4 11.6 12.6 13.4; do
+    MORE=--cuda-memory-usage=true record "layout=$layout" memory 3
+    if [ $layout = 11.4 ]; then python3 memory.py; else python3 memory.py pools; fi
+done
+"$CUTLINE" stats -q -r mem_usage -f csv cap.sqlite >stats.csv
+grep -q ',1,Device,5,4,' stats.csv || fail "mem_usage: $(cat stats.csv)"
+"$CUTLINE" view --dump --size 120x40 cap.sqlite | grep -q memory || fail "the timeline has no memory row"
+record layout=13.0 memory 3
+equal=$(sqlite3 cap.sqlite "SELECT count(*) FROM sqlite_master WHERE name LIKE 'CUDA_GPU_MEMORY%'")
+[ "$equal" = 0 ] || fail "memory was recorded unasked"
+MORE="--api=none --cuda-memory-usage=true" record layout=13.0 memory 1 # allocations alone are CUDA, too
+! grep -q 'attached but no CUDA' err || fail "what was used is called unused"
+
+# --- limits and ranges: a ring does not say that it stopped, a small limit leaves room for buffers
+MORE="--max-size 2M" record layout=13.0 records 5000
+grep -q 'stopped at its --max-size' err || fail "the limit is not told"
+[ "$(sqlite3 cap.sqlite 'SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL')" -gt 100 ] || fail "a small limit left nothing"
+MORE="--ring 1M" record layout=13.0 records 20000
+! grep -q -- '--max-size' err || fail "a ring stopped"
+! grep -q 'device (overwritten' err || fail "devices are kept elsewhere"
+MORE="-c cudaProfilerApi" record layout=13.0 records 10
+grep -q 'CUDA was used, but not while it was recorded' err || fail "CUDA outside the range is not told"
 
 # says TEXT SETTINGS: the failure is named in the summary and in the capture.
 says() {
