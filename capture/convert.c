@@ -66,6 +66,7 @@ static void free_proc(struct convert_proc *proc)
     free(proc->addresses);
     free(proc->domains);
     free(proc->contexts);
+    free(proc->execs);
 }
 
 static void free_convert(struct convert *c)

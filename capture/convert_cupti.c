@@ -256,8 +256,8 @@ static int write_memset(const struct row *row, struct err *err)
 static int write_graph(const struct row *row, struct err *err)
 {
     bool device = row->event->kind == CUPTI_KIND_DEVICE_GRAPH_TRACE;
-    struct store_cell graph =
-        int_of(row, device ? CUPTI_DEVICE_GRAPH_GRAPH_ID : CUPTI_GRAPH_GRAPH_ID);
+    struct convert_exec graph = convert_graph_of(
+        row->proc, (uint32_t)get(row, device ? CUPTI_DEVICE_GRAPH_GRAPH_ID : CUPTI_GRAPH_GRAPH_ID));
     struct store_cell cells[STORE_GRAPH_TRACE_N] = {
         [STORE_GRAPH_TRACE_START] = store_cell_int(row->event->start),
         [STORE_GRAPH_TRACE_END] = store_cell_int(row->event->end),
@@ -268,8 +268,8 @@ static int write_graph(const struct row *row, struct err *err)
         [STORE_GRAPH_TRACE_STREAM_ID] = int_of(row, row->kind->stream_id),
         [STORE_GRAPH_TRACE_CORRELATION_ID] = device ? (struct store_cell){0} : correlation_of(row),
         [STORE_GRAPH_TRACE_GLOBAL_PID] = store_cell_int(row->proc->global_pid),
-        [STORE_GRAPH_TRACE_GRAPH_ID] = graph,
-        [STORE_GRAPH_TRACE_GRAPH_EXEC_ID] = graph,
+        [STORE_GRAPH_TRACE_GRAPH_ID] = store_cell_int(graph.graph),
+        [STORE_GRAPH_TRACE_GRAPH_EXEC_ID] = store_cell_int(graph.exec),
     };
     return store_writer_row(row->c->writer, STORE_TABLE_GRAPH_TRACE, cells, err);
 }

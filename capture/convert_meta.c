@@ -313,6 +313,10 @@ static void learn_status(struct convert *c, struct convert_proc *proc,
 static int status_row(struct convert *c, const struct convert_proc *proc,
                       const struct spool_item *item, struct err *err)
 {
+    uint16_t code = item->u.meta.head.code;
+    if (code >= SPOOL_STATUS_GRAPH && code <= SPOOL_STATUS_GRAPH_NODE) {
+        return convert_graph_row(c, proc, item, err);
+    }
     int severity = status_text(item, &c->scratch2);
     if (c->scratch2.len == 0) {
         return 0;
@@ -503,7 +507,7 @@ int convert_meta_learn(struct convert *c, struct convert_proc *proc, const struc
         return learn_anchor(c, proc, item, err);
     case SPOOL_META_STATUS:
         learn_status(c, proc, item);
-        return 0;
+        return convert_graph_learn(proc, item, err);
     case SPOOL_META_CUPTI_RECORD:
         return convert_cupti_learn(c, proc, (uint32_t)item->u.meta.head.value[0], item->u.meta.text,
                                    item->u.meta.head.text_bytes, err);

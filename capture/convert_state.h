@@ -57,6 +57,12 @@ struct convert_context {
     uint32_t device;
 };
 
+/* An executable CUDA graph and the graph that it was made from. */
+struct convert_exec {
+    uint32_t graph;
+    uint32_t exec;
+};
+
 /* One spool. */
 struct convert_proc {
     char *path;
@@ -79,6 +85,8 @@ struct convert_proc {
     uint32_t domains_n;
     struct convert_context *contexts;
     uint32_t contexts_n;
+    struct convert_exec *execs;
+    uint32_t execs_n;
     struct clock_map cupti; /* CUPTI's clock, where it is not CLOCK_REALTIME */
     bool cupti_own_clock;
 };
@@ -216,6 +224,17 @@ int convert_meta_learn(struct convert *c, struct convert_proc *proc, const struc
 /* The same item in the second pass: rows of what it describes. */
 int convert_meta_rows(struct convert *c, struct convert_proc *proc, const struct spool_item *item,
                       struct err *err);
+
+/* ---- convert_graph.c: where CUDA graphs come from -------------------------------------------- */
+
+/* A status about a graph: in the first pass, and as a row in the second. */
+int convert_graph_learn(struct convert_proc *proc, const struct spool_item *item, struct err *err);
+int convert_graph_row(struct convert *c, const struct convert_proc *proc,
+                      const struct spool_item *item, struct err *err);
+
+/* The graph and the executable graph that the id of a launch means: it may be of either. Both are
+ * the id itself where nothing more is known. */
+struct convert_exec convert_graph_of(const struct convert_proc *proc, uint32_t id);
 
 /* ---- convert_nvtx.c -------------------------------------------------------------------------- */
 

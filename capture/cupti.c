@@ -88,6 +88,8 @@ static void on_resource(uint32_t cbid, const struct cupti_resource_data *data)
         /* No flush from a resource callback: our thread does it. */
         atomic_store(&cupti->flush_asked, true);
         (void)sem_post(&cupti->wake);
+    } else {
+        cupti_graph(cupti, cbid, data->descriptor);
     }
 }
 
@@ -251,6 +253,7 @@ static void enable_callbacks(struct cupti_state *cupti)
             (void)check(result, 0, "cuptiEnableCallback");
         }
     }
+    cupti_graph_enable(cupti);
 }
 
 /* Turns recording on. Our thread starts last: it may find buffers to handle at once. */

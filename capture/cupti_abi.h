@@ -82,6 +82,11 @@ enum cupti_cbid {
     CUPTI_ID_RESOURCE_CONTEXT_CREATED = 1,
     CUPTI_ID_RESOURCE_CONTEXT_DESTROY_STARTING = 2,
     CUPTI_ID_RESOURCE_CU_INIT_FINISHED = 5,
+    CUPTI_ID_RESOURCE_GRAPH_CREATED = 9,
+    CUPTI_ID_RESOURCE_GRAPH_CLONED = 11,
+    CUPTI_ID_RESOURCE_GRAPH_NODE_CREATED = 13,
+    CUPTI_ID_RESOURCE_GRAPH_EXEC_CREATED = 18,
+    CUPTI_ID_RESOURCE_GRAPH_NODE_CLONED = 20,
     CUPTI_ID_STATE_FATAL_ERROR = 1,
     CUPTI_ID_STATE_ERROR = 2,
     CUPTI_ID_STATE_WARNING = 3,
@@ -123,6 +128,17 @@ struct cupti_resource_data {
     void *context;
     void *handle;
     void *descriptor;
+};
+
+/* CUpti_GraphData, to which the descriptor of the callbacks about graphs points. */
+struct cupti_graph_data {
+    void *graph;
+    void *original_graph;
+    void *node;
+    void *original_node;
+    int node_kind;
+    void *dependency;
+    void *graph_exec;
 };
 
 /* CUpti_StateData. */
@@ -170,7 +186,10 @@ typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffe
     X(get_context_id, cuptiGetContextId, (void *context, uint32_t *id))                            \
     X(get_stream_id, cuptiGetStreamIdEx,                                                           \
       (void *context, void *stream, uint8_t per_thread, uint32_t *id))                             \
-    X(get_device_id, cuptiGetDeviceId, (void *context, uint32_t *id))
+    X(get_device_id, cuptiGetDeviceId, (void *context, uint32_t *id))                              \
+    X(get_graph_id, cuptiGetGraphId, (void *graph, uint32_t *id))                                  \
+    X(get_graph_exec_id, cuptiGetGraphExecId, (void *exec, uint32_t *id))                          \
+    X(get_graph_node_id, cuptiGetGraphNodeId, (void *node, uint64_t *id))
 
 struct cupti_functions {
 /* NOLINTNEXTLINE(bugprone-macro-parentheses): the parameters bring their own */

@@ -271,6 +271,8 @@ uint64_t cupti_name(struct cupti_state *cupti, uint64_t address, uint64_t serial
                     struct spool_writer *writer);
 
 void cupti_read_intervals(struct cupti_state *cupti);
+void cupti_graph_enable(struct cupti_state *cupti); /* asks for the callbacks about graphs */
+void cupti_graph(struct cupti_state *cupti, uint32_t cbid, const struct cupti_graph_data *data);
 bool cupti_thread_start(struct cupti_state *cupti);
 void cupti_thread_finish(struct cupti_state *cupti);
 void cupti_say_flushed(struct cupti_state *cupti);

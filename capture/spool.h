@@ -248,6 +248,12 @@ enum spool_status {
                           value[2] records walked */
     SPOOL_STATUS_STATE, /* CUPTI's state callback; value[0] state id, value[1] result; text =
                            message */
+    SPOOL_STATUS_GRAPH, /* a CUDA graph was made; value[0] graph id, value[1] the graph that it is a
+                           clone of or 0, value[2] thread id */
+    SPOOL_STATUS_GRAPH_EXEC, /* an executable graph; value[0] graph id, value[1] its own id or 0
+                                where CUPTI cannot tell, value[2] thread id */
+    SPOOL_STATUS_GRAPH_NODE, /* a node; value[0] node id, value[1] the node that it is a clone of or
+                                0, value[2] thread id */
     SPOOL_STATUS_COUNT
 };
 

@@ -125,6 +125,11 @@ def cupti_facts(ours, include):
         "CUPTI_ID_RESOURCE_CONTEXT_CREATED": "CUPTI_CBID_RESOURCE_CONTEXT_CREATED",
         "CUPTI_ID_RESOURCE_CONTEXT_DESTROY_STARTING": "CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING",
         "CUPTI_ID_RESOURCE_CU_INIT_FINISHED": "CUPTI_CBID_RESOURCE_CU_INIT_FINISHED",
+        "CUPTI_ID_RESOURCE_GRAPH_CREATED": "CUPTI_CBID_RESOURCE_GRAPH_CREATED",
+        "CUPTI_ID_RESOURCE_GRAPH_CLONED": "CUPTI_CBID_RESOURCE_GRAPH_CLONED",
+        "CUPTI_ID_RESOURCE_GRAPH_NODE_CREATED": "CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED",
+        "CUPTI_ID_RESOURCE_GRAPH_EXEC_CREATED": "CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED",
+        "CUPTI_ID_RESOURCE_GRAPH_NODE_CLONED": "CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED",
         "CUPTI_ID_STATE_FATAL_ERROR": "CUPTI_CBID_STATE_FATAL_ERROR",
         "CUPTI_ID_STATE_ERROR": "CUPTI_CBID_STATE_ERROR",
         "CUPTI_ID_STATE_WARNING": "CUPTI_CBID_STATE_WARNING",
@@ -140,6 +145,11 @@ def cupti_facts(ours, include):
               for a, b in (("site", "callbackSite"), ("function_name", "functionName"),
                            ("function_return_value", "functionReturnValue"), ("context", "context"),
                            ("context_uid", "contextUid"))]
+    if "CUpti_GraphData" in header:
+        lines.append(same("sizeof(struct cupti_graph_data)", "sizeof(CUpti_GraphData)"))
+        lines += [same(f"offsetof(struct cupti_graph_data, {a})", f"offsetof(CUpti_GraphData, {b})")
+                  for a, b in (("graph", "graph"), ("original_graph", "originalGraph"), ("node", "node"),
+                               ("original_node", "originalNode"), ("graph_exec", "graphExec"))]
     if "CUpti_SubscriberParams" in header:
         lines.append(same("sizeof(struct cupti_subscriber)", "sizeof(CUpti_SubscriberParams)"))
     return lines

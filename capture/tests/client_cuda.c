@@ -412,6 +412,55 @@ static void memory(uint64_t rounds)
     }
 }
 
+/* The handle of what has that id: its memory is the id (standin_cupti.c); 0: none. */
+static void *handle(uint32_t id)
+{
+    static uint32_t ids[64];
+    ids[id] = id;
+    return id == 0 ? NULL : &ids[id];
+}
+
+/* A graph of two nodes that is made executable, with the clones that this makes; a clone of the
+ * graph, made executable twice; and launches of all. */
+static void graphs(void)
+{
+    static const struct {
+        uint32_t cbid;
+        uint32_t graph, original_graph, node, original_node, exec;
+    } steps[] = {
+        {CUPTI_ID_RESOURCE_GRAPH_CREATED,      1, 0, 0,    0,    0},
+        {CUPTI_ID_RESOURCE_GRAPH_NODE_CREATED, 1, 0, 0x11, 0,    0},
+        {CUPTI_ID_RESOURCE_GRAPH_NODE_CREATED, 1, 0, 0x12, 0,    0},
+        {CUPTI_ID_RESOURCE_GRAPH_NODE_CLONED,  2, 1, 0x21, 0x11, 0},
+        {CUPTI_ID_RESOURCE_GRAPH_NODE_CLONED,  2, 1, 0x22, 0x12, 0},
+        {CUPTI_ID_RESOURCE_GRAPH_EXEC_CREATED, 1, 0, 0,    0,    2},
+        {CUPTI_ID_RESOURCE_GRAPH_CLONED,       3, 1, 0,    0,    0},
+        {CUPTI_ID_RESOURCE_GRAPH_EXEC_CREATED, 3, 0, 0,    0,    4},
+        {CUPTI_ID_RESOURCE_GRAPH_EXEC_CREATED, 3, 0, 0,    0,    5},
+    };
+    static const uint32_t launched[] = {2, 1, 4, 5, 3, 9}; /* by their own id, or by the graph's */
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        struct cupti_graph_data graph = {
+            .graph = handle(steps[i].graph),
+            .original_graph = handle(steps[i].original_graph),
+            .node = handle(steps[i].node),
+            .original_node = handle(steps[i].original_node),
+            .graph_exec = handle(steps[i].exec),
+        };
+        struct cupti_resource_data data = {&standin, NULL, &graph};
+        (void)standin.fire(CUPTI_DOMAIN_RESOURCE, steps[i].cbid, &data);
+    }
+    for (uint64_t i = 0; i < sizeof(launched) / sizeof(launched[0]); i++) {
+        uint8_t record[512];
+        record_make(record, standin.record_bytes(CUPTI_KIND_GRAPH_TRACE), &record_rules[7], i,
+                    base_ns, NULL);
+        set32(record, 28, launched[i]);
+        if (standin.put(record, standin.record_bytes(CUPTI_KIND_GRAPH_TRACE)) != 0) {
+            (void)atomic_fetch_add(&delivered[CUPTI_KIND_GRAPH_TRACE], 1);
+        }
+    }
+}
+
 static void end(const char *how)
 {
     put_all(0, 100);
@@ -482,6 +531,8 @@ static void run_mode(const char *mode, const char *value)
         put_all(0, 5);
     } else if (strcmp(mode, "filter") == 0) {
         filtered_calls();
+    } else if (strcmp(mode, "graphs") == 0) {
+        graphs();
     } else if (strcmp(mode, "memory") == 0) {
         memory(number);
     } else if (strcmp(mode, "slow") == 0) {

@@ -252,7 +252,27 @@ int cuptiGetStreamIdEx(void *context, void *stream, uint8_t per_thread, uint32_t
     return 0;
 }
 
+/* Ids of graphs and of executable ones come from one row of numbers. What a handle points to is its
+ * id. */
+int cuptiGetGraphId(void *graph, uint32_t *id)
+{
+    *id = graph == NULL ? 0 : *(const uint32_t *)graph;
+    return graph == NULL ? CUPTI_RESULT_INVALID_PARAMETER : 0;
+}
+
+int cuptiGetGraphNodeId(void *node, uint64_t *id)
+{
+    *id = node == NULL ? 0 : *(const uint32_t *)node;
+    return node == NULL ? CUPTI_RESULT_INVALID_PARAMETER : 0;
+}
+
 #ifndef STANDIN_OLD
+int cuptiGetGraphExecId(void *exec, uint32_t *id)
+{
+    *id = exec == NULL ? 0 : *(const uint32_t *)exec;
+    return exec == NULL ? CUPTI_RESULT_INVALID_PARAMETER : 0;
+}
+
 int cuptiActivityEnableRuntimeApi(uint32_t cbid, uint8_t enable)
 {
     if (cbid >= FILTER_IDS) {

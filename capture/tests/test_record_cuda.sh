@@ -128,6 +128,22 @@ equal=$(sqlite3 cap.sqlite "SELECT count(*) FROM sqlite_master WHERE name LIKE '
 MORE="--api=none --cuda-memory-usage=true" record layout=13.0 memory 1 # allocations alone are CUDA, too
 ! grep -q 'attached but no CUDA' err || fail "what was used is called unused"
 
+# --- graphs: where they come from, and which one a launch is of, whichever id CUPTI gives
+ask() { sqlite3 cap.sqlite "$1" | tr '\n' ' ' | sed 's/ $//'; }
+graph_events="SELECT value || ':' || eventClass || ':' || graphId || ',' || coalesce(originalGraphId, '-') || ',' ||
+    coalesce(graphExecId, '-') FROM CUDA_GRAPH_EVENTS JOIN StringIds ON id = nameId WHERE start = \"end\" ORDER BY start"
+nodes="SELECT graphNodeId || ',' || coalesce(originalGraphNodeId, '-') FROM CUDA_GRAPH_NODE_EVENTS WHERE eventClass = 77 ORDER BY start"
+record layout=13.0 graphs
+[ "$(ask "$graph_events")" = "Graph Creation:95:1,-,- GraphExec Creation:94:1,-,2 Graph Clone:96:3,1,- \
+GraphExec Creation:94:3,-,4 GraphExec Creation:94:3,-,5" ] || fail "graphs: $(ask "$graph_events")"
+launches=$(ask 'SELECT graphId || "," || graphExecId FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE ORDER BY start')
+[ "$launches" = "1,2 1,2 3,4 3,5 3,3 9,9" ] || fail "launches of graphs: $launches"
+[ "$(ask "SELECT count(*) FROM sqlite_master WHERE name = 'CUDA_GRAPH_NODE_EVENTS'")" = 0 ] || fail "nodes unasked"
+[ "$(ask "SELECT count(DISTINCT globalTid) || ' ' || (globalTid / 0x1000000 * 0x1000000 = globalPid) FROM CUDA_GRAPH_EVENTS,
+    CUTLINE_PROCESS")" = "1 1" ] || fail "the thread of a graph"
+MORE=--cuda-graph-trace=node record layout=13.0 graphs
+[ "$(ask "$nodes")" = "17,- 18,- 33,17 34,18" ] || fail "nodes: $(ask "$nodes")"
+
 # --- limits and ranges: a ring does not say that it stopped, a small limit leaves room for buffers
 MORE="--max-size 2M" record layout=13.0 records 5000
 grep -q 'stopped at its --max-size' err || fail "the limit is not told"
