@@ -156,7 +156,6 @@ static int info_read(struct info *info, struct store *store, struct err *err)
     static const char *const system[] = {"nameEnum", "value"};
     static const char *const note[] = {"severity", "text"};
     static const char *const loss[] = {"kind", "reason", "count"};
-    static const char *const bad[] = {"tableName", "reason"};
     const struct {
         struct store_scan scan;
         void (*each)(struct info *info, struct store_cursor *cursor);
@@ -168,7 +167,6 @@ static int info_read(struct info *info, struct store *store, struct err *err)
         {{"TARGET_INFO_SYSTEM_ENV", system, 2, 0, INT64_MAX},        info_system_row },
         {{"DIAGNOSTIC_EVENT", note, 2, 0, INT64_MAX},                info_note_row   },
         {{"CUTLINE_LOSS", loss, 3, 0, INT64_MAX},                    info_loss_row   },
-        {{"CUTLINE_BAD_TIME", bad, 2, 0, INT64_MAX},                 info_loss_row   },
     };
     size_t i;
     for (i = 0; i < sizeof passes / sizeof passes[0]; i++) {

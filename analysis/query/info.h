@@ -32,7 +32,8 @@ struct info_note {
     int64_t count;    /* how many equal ones */
 };
 
-/* Events that the recorder knows it lost (CUTLINE_LOSS, CUTLINE_BAD_TIME). */
+/* Events that the recorder knows it lost or left out (CUTLINE_LOSS; the numbers of CUTLINE_BAD_TIME
+ * are in it, too). */
 struct info_loss {
     const char *kind;
     const char *reason;

@@ -93,13 +93,17 @@ static void losses_are_told(void **state)
     (void)state;
     texts_of_sql("CREATE TABLE CUTLINE_LOSS(globalPid, kind, reason, count, first, last);"
                  "INSERT INTO CUTLINE_LOSS VALUES (1, 'kernels', 'buffer full', 1200, 0, 0),"
-                 " (2, 'kernels', 'buffer full', 34, 0, 0), (1, 'nvtx', 'too long', 1, 0, 0);"
+                 " (2, 'kernels', 'buffer full', 34, 0, 0), (1, 'nvtx', 'too long', 1, 0, 0),"
+                 " (1, 'kernel', 'end before start', 1, 0, 0),"
+                 " (1, 'kernel', 'outside the capture range', 7, 0, 0);"
                  "CREATE TABLE CUTLINE_BAD_TIME(globalPid, tableName, reason);"
                  "INSERT INTO CUTLINE_BAD_TIME VALUES (1, 'T', 'end before start');",
                  &texts);
     expect(&texts.text, "lost       1,234 kernels: buffer full");
     expect(&texts.text, "lost       1 nvtx: too long");
-    expect(&texts.text, "lost       1 T: end before start");
+    expect(&texts.text, "lost       1 kernel: end before start");
+    expect(&texts.text, "left out   7 kernel: outside the capture range");
+    assert_null(strstr(buf_text(&texts.text), "1 T: end")); /* it would be told twice */
     expect(&texts.json, "{\"kind\": \"kernels\", \"reason\": \"buffer full\", \"count\": 1234}");
     texts_free(&texts);
 }
