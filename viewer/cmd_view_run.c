@@ -6,15 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "analysis/base/buf.h"
 #include "analysis/base/timefmt.h"
+#include "analysis/trace/loader.h"
 #include "viewer/app/session.h"
 #include "viewer/app/state.h"
 #include "viewer/app/tour.h"
+#include "viewer/cmd_view_state.h"
 #include "viewer/output.h"
 #include "viewer/paint/forms.h"
 #include "viewer/paint/screen.h"
@@ -24,7 +24,11 @@
 enum {
     VIEW_SIZE_MAX = 1000,
     VIEW_FILE_MAX = 1 << 20,
-    VIEW_PATH_BYTES = 1024
+    VIEW_PATH_BYTES = 1024,
+    VIEW_CACHE_EVENTS = 1000000,
+    VIEW_QUICK_MS = 250,       /* what is read by then needs no word about it */
+    VIEW_PREVIEW_ROWS = 20000, /* of each table, while the rest is read */
+    VIEW_READING_BYTES = 64
 };
 
 static int view_size(const char *text, int *cols, int *rows, struct err *err)
@@ -42,7 +46,7 @@ static int view_size(const char *text, int *cols, int *rows, struct err *err)
     return 0;
 }
 
-static int view_read(const char *path, struct buf *out, struct err *err)
+int view_read(const char *path, struct buf *out, struct err *err)
 {
     FILE *file = fopen(path, "rb");
     char bytes[1024];
@@ -170,17 +174,12 @@ static int view_dump(struct session *session, const struct view_args *args,
     return rc;
 }
 
-static const char *view_base(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 /* The name of the file; the usual ending only takes room. */
 static void view_title(const char *path, char *title, size_t room)
 {
     static const char ending[] = ".sqlite";
-    const char *base = view_base(path);
+    const char *slash = strrchr(path, '/');
+    const char *base = slash != NULL ? slash + 1 : path;
     size_t len = strlen(base);
     if (len > sizeof ending - 1 && strcmp(base + len - (sizeof ending - 1), ending) == 0) {
         len -= sizeof ending - 1;
@@ -188,54 +187,20 @@ static void view_title(const char *path, char *title, size_t room)
     (void)snprintf(title, room, "%.*s", (int)(len < room ? len : room - 1), base);
 }
 
-/* Reading takes time: after half a second a line on stderr says how far it is. */
-struct view_progress {
-    int64_t begin_ns;
-    bool shown;
-};
-
-static int64_t view_now_ns(void)
+/* Captures of fewer events load in a blink. */
+static int64_t view_cache_events(const struct view_args *args)
 {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static int view_tick(void *arg, int64_t done, int64_t total)
-{
-    struct view_progress *progress = arg;
-    if (total > 0 && view_now_ns() - progress->begin_ns > 500000000) {
-        progress->shown = true;
-        (void)fprintf(stderr, "\rreading %3lld %%", (long long)(done * 100 / total));
-        (void)fflush(stderr);
-    }
-    return 0;
-}
-
-static struct trace *view_trace(const char *path, const struct view_args *args, struct err *err)
-{
-    enum {
-        CACHE_EVENTS = 1000000 /* smaller captures load in a blink */
-    };
-    struct view_progress progress = {.begin_ns = view_now_ns()};
-    struct trace_options options = {.cache_events = args->no_cache ? 0 : CACHE_EVENTS};
-    struct trace *trace;
-    if (args->dump == NULL && isatty(STDERR_FILENO) != 0) {
-        options.progress = view_tick;
-        options.progress_arg = &progress;
-    }
-    trace = trace_load(path, &options, err);
-    if (progress.shown) {
-        (void)fprintf(stderr, "\r             \r");
-    }
-    return trace;
+    return args->no_cache ? 0 : VIEW_CACHE_EVENTS;
 }
 
 static int view_side(struct view *view, int i, const char *path, const struct view_args *args,
                      struct err *err)
 {
     char title[APP_TITLE_BYTES];
-    view->traces[i] = view_trace(path, args, err);
+    if (view->traces[i] == NULL) {
+        struct trace_options options = {.cache_events = view_cache_events(args)};
+        view->traces[i] = trace_load(path, &options, err);
+    }
     if (view->traces[i] == NULL) {
         return -1;
     }
@@ -252,76 +217,7 @@ static int view_side(struct view *view, int i, const char *path, const struct vi
     return 0;
 }
 
-/* The file that keeps what was chosen for a capture: NAME-HASH in the folder for states. */
-static bool view_state_path(const struct trace *trace, char *path, size_t room, bool make)
-{
-    const char *base = getenv("XDG_STATE_HOME");
-    const char *home = getenv("HOME");
-    char folder[VIEW_PATH_BYTES / 2];
-    char *real = NULL;
-    uint32_t hash = 2166136261U;
-    const char *at;
-    int len;
-    if (base != NULL && base[0] == '/') {
-        len = snprintf(folder, sizeof folder, "%s/cutline", base);
-    } else if (home != NULL && home[0] == '/') {
-        len = snprintf(folder, sizeof folder, "%s/.local/state/cutline", home);
-    } else {
-        return false;
-    }
-    if (len < 0 || (size_t)len >= sizeof folder) {
-        return false;
-    }
-    real = realpath(trace->path, NULL);
-    if (real == NULL) {
-        return false;
-    }
-    if (make) {
-        char *slash = folder;
-        while ((slash = strchr(slash + 1, '/')) != NULL) {
-            *slash = '\0';
-            (void)mkdir(folder, 0700);
-            *slash = '/';
-        }
-        (void)mkdir(folder, 0700);
-    }
-    for (at = real; *at != '\0'; at++) {
-        hash = (hash ^ (unsigned char)*at) * 16777619U;
-    }
-    len = snprintf(path, room, "%s/%.100s-%08x", folder, view_base(real), (unsigned)hash);
-    free(real);
-    return len > 0 && (size_t)len < room;
-}
-
-static void view_state_load(struct app *app)
-{
-    char path[VIEW_PATH_BYTES];
-    struct buf text = {0};
-    if (view_state_path(app->trace, path, sizeof path, false) && access(path, R_OK) == 0 &&
-        view_read(path, &text, NULL) == 0) {
-        state_read(app, buf_text(&text), text.len);
-    }
-    buf_free(&text);
-}
-
-/* Written only where something was chosen; a failure is no matter. */
-static void view_state_save(const struct app *app, const struct buf *before)
-{
-    char path[VIEW_PATH_BYTES];
-    struct buf text = {0};
-    FILE *file;
-    state_write(app, &text);
-    if (!buf_failed(&text) && strcmp(buf_text(&text), buf_text(before)) != 0 &&
-        view_state_path(app->trace, path, sizeof path, true)) {
-        file = fopen(path, "wb");
-        if (file != NULL) {
-            (void)fwrite(buf_text(&text), 1, text.len, file);
-            (void)fclose(file);
-        }
-    }
-    buf_free(&text);
-}
-
+/* Traces that are there already are not read again. */
 static int view_load(struct view *view, const struct opts_rest *rest, const struct view_args *args,
                      struct err *err)
 {
@@ -377,72 +273,206 @@ static struct view_args view_settle_args(const struct view_args *given, const st
     return args;
 }
 
-/* Reads the files anew; what was seen and chosen is kept where the new file has it. */
-static void view_reload(struct view *view, const struct opts_rest *rest,
-                        const struct view_args *args)
+/* A terminal with what it shows while captures are read. */
+struct view_screen {
+    struct terminal *term;
+    struct frame_style style;
+    struct loader *loader; /* NULL = nothing is being read */
+    bool preview;          /* the view holds only the first rows */
+    struct buf before;     /* owned: the choices as they were when all was read */
+};
+
+static bool view_task_over(void *arg, char *text, size_t room)
 {
-    struct view_args plain = {.color = args->color, .theme = args->theme, .tour = false};
-    struct view fresh = {
-        .config = view->config, .cols = view->session.cols, .rows = view->session.rows};
-    const struct app *old = session_app(&view->session);
-    struct app *app;
-    struct err err = {0};
-    char filter[PROMPT_BYTES];
-    struct window window = old->window;
-    if (view_load(&fresh, rest, &plain, &err) != 0) {
-        view_close(&fresh);
-        session_app(&view->session)->reload = false;
-        app_fail(session_app(&view->session), "%s", err.text);
-        return;
+    struct view_screen *screen = arg;
+    if (loader_wait(screen->loader, 0)) {
+        return true;
     }
-    (void)snprintf(filter, sizeof filter, "%s", old->filter.pattern);
-    fresh.session.focus = view->session.focus;
-    view_close(view);
-    *view = fresh;
-    app = session_app(&view->session);
-    (void)app_set_filter(app, filter, NULL);
-    app_look(app, window);
-    app_say(app, "read again");
+    (void)snprintf(text, room, "%sreading %d %%", screen->preview ? "only the first rows: " : "",
+                   loader_percent(screen->loader));
+    return false;
 }
 
-/* The terminal: opened last, when all that can fail before it has not. */
-static int view_terminal(struct view *view, const struct opts_rest *rest,
-                         const struct view_args *args, struct frame_style style, int *signal_number,
-                         struct err *err)
+/* Carries what was chosen over. */
+static void view_choices(const struct app *from, struct app *to)
+{
+    struct buf text = {0};
+    state_write(from, &text);
+    state_read(to, buf_text(&text), text.len);
+    buf_free(&text);
+}
+
+/* Puts what was read in the place of what is shown; what was seen and chosen stays where the person
+ * did anything. 0, or -1 where there is nothing to show. */
+static int view_swap(struct view *view, struct view_screen *screen, const struct opts_rest *rest,
+                     const struct view_args *args, struct err *err)
+{
+    struct view_args plain = {.color = args->color, .theme = args->theme};
+    struct view fresh = {.config = view->config, .cols = view->cols, .rows = view->rows};
+    struct app *old = view->open ? session_app(&view->session) : NULL;
+    bool first = screen->preview || old == NULL;
+    bool touched = old != NULL && (!first || old->back_count > 0 || old->filter.terms != NULL ||
+                                   old->list.kind != PANEL_NONE);
+    char filter[PROMPT_BYTES] = "";
+    struct window window = {0};
+    enum panel_kind list = PANEL_NONE;
+    struct app *app;
+    int rc = loader_take(screen->loader, fresh.traces, err);
+    screen->loader = NULL;
+    rc = rc == 0 ? view_load(&fresh, rest, first ? args : &plain, err) : rc;
+    if (rc != 0) {
+        view_close(&fresh);
+        if (first) {
+            return -1;
+        }
+        app_fail(old, "%s", err->text);
+        return 0;
+    }
+    if (!first) {
+        view_choices(view->apps[0], fresh.apps[0]);
+    } else if (!args->tour) {
+        view_state_load(fresh.apps[0]);
+    }
+    if (first) {
+        state_write(fresh.apps[0], &screen->before);
+    }
+    if (old != NULL) {
+        (void)snprintf(filter, sizeof filter, "%s", old->filter.pattern);
+        window = old->window;
+        list = old->list.kind;
+        fresh.session.focus = view->session.focus;
+    }
+    view_close(view);
+    *view = fresh;
+    session_moved(&view->session);
+    screen->preview = false;
+    app = session_app(&view->session);
+    if (touched) {
+        (void)app_set_filter(app, filter, NULL);
+        app_look(app, window);
+        if (list != PANEL_NONE) {
+            panel_open(app, list);
+        }
+    }
+    app_say(app, first ? "" : "read again");
+    return 0;
+}
+
+/* The first rows of a table with few rows reach far: shows the time of the busiest thread's calls,
+ * of which there are most. */
+static void view_preview_window(struct app *app)
+{
+    const struct trace *trace = app->trace;
+    const struct trace_lane *most = NULL;
+    uint32_t i;
+    for (i = 0; i < trace->lane_count; i++) {
+        if (trace->lanes[i].table == TRACE_API &&
+            (most == NULL || trace->lanes[i].count > most->count)) {
+            most = &trace->lanes[i];
+        }
+    }
+    if (most != NULL) {
+        const struct trace_events *events = &trace->events[most->table];
+        app_look(app,
+                 window_fit(events->begin_ns[most->first],
+                            events->end_ns[most->first + most->count - 1], app->layout.time_cols));
+    }
+}
+
+/* The first rows, as a view to move in while the rest is read. Where that fails: no matter. */
+static void view_preview(struct view *view, struct view_screen *screen,
+                         const struct opts_rest *rest, const struct view_args *args)
+{
+    struct view_args plain = {.color = args->color, .theme = args->theme};
+    struct trace_options options = {.rows_most = VIEW_PREVIEW_ROWS, .threads = 1};
+    if (rest->argc != 1) {
+        return;
+    }
+    view->traces[0] = trace_load(rest->argv[0], &options, NULL);
+    if (view->traces[0] != NULL && view_load(view, rest, &plain, NULL) == 0) {
+        screen->preview = true;
+        view_preview_window(session_app(&view->session));
+    } else {
+        view_close(view);
+        *view = (struct view){.config = view->config, .cols = view->cols, .rows = view->rows};
+    }
+}
+
+static int view_start(struct view_screen *screen, const struct opts_rest *rest,
+                      const struct view_args *args, struct err *err)
+{
+    screen->loader = loader_start(rest->argv, rest->argc, view_cache_events(args), err);
+    return screen->loader == NULL ? -1 : 0;
+}
+
+/* Shows what there is until the person leaves. 0, a signal number, or -1. */
+static int view_loop(struct view *view, struct view_screen *screen, const struct opts_rest *rest,
+                     const struct view_args *args, struct err *err)
+{
+    const struct loop_task task = {view_task_over, screen};
+    char title[APP_TITLE_BYTES];
+    int rc;
+    view_title(rest->argv[0], title, sizeof title);
+    do {
+        const struct loop_task *beside = screen->loader != NULL ? &task : NULL;
+        rc = view->open ? loop_run(screen->term, &view->session, &screen->style, beside, err)
+                        : loop_wait(screen->term, title, &screen->style, &task, err);
+        if (rc == LOOP_RELOAD) {
+            session_app(&view->session)->reload = false;
+            if (screen->loader == NULL && view_start(screen, rest, args, err) != 0) {
+                app_fail(session_app(&view->session), "%s", err->text);
+            }
+        } else if (rc == LOOP_TASK) {
+            rc = view_swap(view, screen, rest, args, err) == 0 ? LOOP_TASK : -1;
+        }
+    } while (rc == LOOP_RELOAD || rc == LOOP_TASK);
+    return rc;
+}
+
+static struct terminal *view_terminal(const struct view_args *args, struct err *err)
 {
     struct term_options options = {
         .colors = -1, .theme = (enum theme_kind)args->theme, .mouse = !args->no_mouse};
     const char *no_color = getenv("NO_COLOR");
-    struct terminal *term;
-    struct buf before = {0};
-    int rc;
     if (args->color == VIEW_COLOR_NEVER ||
         (args->color == VIEW_COLOR_AUTO && no_color != NULL && no_color[0] != '\0')) {
         options.colors = THEME_MONO;
     } else if (args->color != VIEW_COLOR_AUTO) {
         options.colors = THEME_8 + args->color - VIEW_COLOR_NEVER - 1;
     }
-    term = term_open(&options, err);
-    if (term == NULL) {
-        return -1;
+    return term_open(&options, err);
+}
+
+/* Reads and shows. What fails at once does so before the terminal is touched. */
+static int view_show(struct view *view, const struct opts_rest *rest, const struct view_args *args,
+                     struct frame_style style, int *signal_number, struct err *err)
+{
+    struct view_screen screen = {.style = style};
+    int rc = view_start(&screen, rest, args, err);
+    if (rc == 0 && loader_wait(screen.loader, VIEW_QUICK_MS)) {
+        rc = view_swap(view, &screen, rest, args, err);
     }
-    if (!args->tour) {
-        view_state_load(view->apps[0]);
-    }
-    state_write(view->apps[0], &before);
-    style.plain = term_theme(term)->colors == THEME_MONO;
-    do {
-        rc = loop_run(term, &view->session, &style, err);
-        if (rc == LOOP_RELOAD) {
-            view_reload(view, rest, args);
+    screen.term = rc == 0 ? view_terminal(args, err) : NULL;
+    if (screen.term != NULL) {
+        screen.style.plain = term_theme(screen.term)->colors == THEME_MONO;
+        if (screen.loader != NULL) {
+            view_preview(view, &screen, rest, args);
         }
-    } while (rc == LOOP_RELOAD);
-    term_close(term);
-    if (!args->tour) {
-        view_state_save(view->apps[0], &before);
+        rc = view_loop(view, &screen, rest, args, err);
+        term_close(screen.term);
+        if (view->open && !screen.preview && !args->tour) {
+            view_state_save(view->apps[0], &screen.before);
+        }
+        *signal_number = rc > 0 ? rc : 0;
+    } else {
+        rc = -1;
     }
-    buf_free(&before);
-    *signal_number = rc > 0 ? rc : 0;
+    if (screen.loader != NULL) {
+        struct trace *traces[LOADER_FILES];
+        loader_stop(screen.loader);
+        (void)loader_take(screen.loader, traces, NULL);
+    }
+    buf_free(&screen.before);
     return rc < 0 ? -1 : 0;
 }
 
@@ -461,12 +491,11 @@ int view_open(const struct opts_rest *rest, const struct view_args *given, int *
     if (rc == 0 && args.size != NULL) {
         rc = view_size(args.size, &view.cols, &view.rows, err);
     }
-    if (rc == 0) {
+    if (rc == 0 && args.dump == NULL) {
+        rc = view_show(&view, rest, &args, style, signal_number, err);
+    } else if (rc == 0) {
         rc = view_load(&view, rest, &args, err);
-    }
-    if (rc == 0) {
-        rc = args.dump != NULL ? view_dump(&view.session, &args, style, err)
-                               : view_terminal(&view, rest, &args, style, signal_number, err);
+        rc = rc == 0 ? view_dump(&view.session, &args, style, err) : rc;
     }
     view_close(&view);
     free(config);

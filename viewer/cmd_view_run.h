@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/base/buf.h"
 #include "analysis/base/err.h"
 #include "viewer/app/config.h"
 #include "viewer/opts.h"
@@ -37,6 +38,8 @@ struct view_args {
  */
 int view_open(const struct opts_rest *rest, const struct view_args *given, int *signal_number,
               struct err *err);
+/* Adds a small file (under 1 MB) to out. 0 or -1. */
+int view_read(const char *path, struct buf *out, struct err *err);
 /* Reads the person's configuration file; no file is no error. 0 or -1. */
 int view_config(struct config *config, struct err *err);
 

@@ -1,8 +1,10 @@
 /* Loading as a whole: what is promised of lanes and links, the same result however the file is cut
  * and with any number of threads, unusual files. */
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "analysis/tests/sql_file.h"
+#include "analysis/trace/loader.h"
 #include "testdata/gen.h"
 
 static int64_t begin_of(const struct trace *trace, enum trace_table table, uint32_t i)
@@ -461,9 +463,82 @@ static void cached_cases_are_the_same(void **state)
     assert_int_equal(system(remove), 0);
 }
 
+/* The demo capture; its path is in path. False where it was not made. */
+static bool demo_path(char *path, size_t room)
+{
+    const char *build = getenv("CUTLINE_BUILD");
+    (void)snprintf(path, room, "%s/demo.sqlite", build == NULL ? "" : build);
+    return build != NULL && access(path, R_OK) == 0;
+}
+
+static void the_first_rows_come_alone(void **state)
+{
+    struct trace_options options = {.rows_most = 100};
+    char path[1024];
+    struct trace *all;
+    struct trace *few;
+    int t;
+    (void)state;
+    if (!demo_path(path, sizeof path)) {
+        skip();
+    }
+    all = trace_load(path, NULL, NULL);
+    few = trace_load(path, &options, NULL);
+    assert_non_null(all);
+    assert_non_null(few);
+    check_lanes(few);
+    check_links(few);
+    assert_int_equal(few->events[TRACE_API].count, 99); /* row ids 1 to 99 */
+    for (t = 0; t < TRACE_TABLE_COUNT; t++) {
+        assert_true(few->events[t].count <= all->events[t].count);
+    }
+    assert_true(few->begin_ns >= all->begin_ns && few->end_ns <= all->end_ns);
+    trace_free(few);
+    trace_free(all);
+}
+
+static void a_loader_reads_beside(void **state)
+{
+    struct trace *traces[LOADER_FILES];
+    struct err err = {0};
+    char path[1024];
+    char missing[] = "/nonexistent/capture.sqlite";
+    char *const both[] = {path, path};
+    char *const bad[] = {path, missing};
+    struct loader *loader;
+    (void)state;
+    if (!demo_path(path, sizeof path)) {
+        skip();
+    }
+    loader = loader_start(both, 2, 0, &err);
+    assert_non_null(loader);
+    while (!loader_wait(loader, 1000)) {
+        assert_in_range(loader_percent(loader), 0, 100);
+    }
+    assert_int_equal(loader_take(loader, traces, &err), 0);
+    assert_int_equal(traces[0]->events[TRACE_API].count, traces[1]->events[TRACE_API].count);
+    assert_true(traces[0]->events[TRACE_API].count > 100);
+    trace_free(traces[0]);
+    trace_free(traces[1]);
+
+    loader = loader_start(bad, 2, 0, &err);
+    assert_non_null(loader);
+    assert_int_equal(loader_take(loader, traces, &err), -1);
+    assert_non_null(strstr(err.text, "no such file"));
+    assert_null(traces[0]);
+
+    loader = loader_start(both, 2, 0, &err);
+    assert_non_null(loader);
+    loader_stop(loader);
+    assert_int_equal(loader_take(loader, traces, &err), -1);
+    assert_null(traces[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_rows_come_alone),
+        cmocka_unit_test(a_loader_reads_beside),
         cmocka_unit_test(cutting_and_threads_change_nothing),
         cmocka_unit_test(the_cases_keep_the_promises),
         cmocka_unit_test(the_outermost_of_two_calls_with_an_id_launches),

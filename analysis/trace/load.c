@@ -162,6 +162,9 @@ static int load_plan(struct load *load, const struct trace_options *options, int
                            "%s: row ids of %s are out of range (0 to 4294967294): export again",
                            load->own->path, RAW_TABLES[s].name);
         }
+        if (options->rows_most > 0 && bounds[s] > options->rows_most) {
+            bounds[s] = options->rows_most;
+        }
         count += (uint32_t)(bounds[s] / piece_rows) + 1;
         *rows += bounds[s];
     }
@@ -177,7 +180,9 @@ static int load_plan(struct load *load, const struct trace_options *options, int
             struct piece *piece = &load->pieces[load->piece_count++];
             piece->source = (enum raw_source)s;
             piece->first_row = i == 0 ? INT64_MIN : (int64_t)i * piece_rows;
-            piece->end_row = i + 1 == n ? INT64_MAX : (int64_t)(i + 1) * piece_rows;
+            piece->end_row = i + 1 < n                ? (int64_t)(i + 1) * piece_rows
+                             : options->rows_most > 0 ? options->rows_most
+                                                      : INT64_MAX;
         }
     }
     return 0;
@@ -378,7 +383,7 @@ static struct trace *load_file(const char *path, const struct trace_options *opt
     int64_t events = 0;
     int t;
     options = options == NULL ? &defaults : options;
-    cached = options->cache_events > 0 && options->kinds == 0;
+    cached = options->cache_events > 0 && options->kinds == 0 && options->rows_most == 0;
     trace = cached ? cache_load(path) : NULL;
     if (trace != NULL) {
         return trace;
@@ -399,6 +404,9 @@ struct trace *trace_load(const char *path, const struct trace_options *options, 
     struct trace *trace = NULL;
     if (!report_file_is(path)) {
         return load_file(path, options, err);
+    }
+    if (options != NULL && options->rows_most > 0) {
+        return err_null(err, "%s: a report has no first rows", path);
     }
     if (report_file_export(path, &exported, err) == 0) {
         trace = load_file(buf_text(&exported), options, err);

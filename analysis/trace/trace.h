@@ -228,6 +228,9 @@ struct trace_options {
     /* Bits of 1 << enum trace_kind, 0 = all: only tables of the file that hold one of these kinds
      * are read. Counts, processes, devices, names and links then know only what was read. */
     uint32_t kinds;
+    /* Of each table only the first rows, those with a rowid below this; 0 = all. For a first look
+     * while the rest is read: no cache, no .nsys-rep. */
+    int64_t rows_most;
     /* A capture with so many events or more is kept, as a trace, in the user's cache folder, and is
      * taken from there while it is the same file; 0 = no cache. Only without kinds. */
     int64_t cache_events;

@@ -71,6 +71,7 @@ void app_close(struct app *app)
     facts_free(app->facts);
     busy_free(app->busy);
     busy_free(app->filter.busy);
+    busy_free(app->filter.spare);
     terms_free(app->filter.terms);
     free(app->search.bits);
     filter_free(app->list_filter);

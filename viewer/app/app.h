@@ -52,6 +52,8 @@ enum {
     APP_DEVICES_SHOWN = 8,
     APP_MESSAGE_BYTES = 256,
     APP_TITLE_BYTES = 256,
+    APP_READING_BYTES = 64,
+    APP_PREPARE_OPS = 100000, /* fewer ops need no preparation */
     APP_BOOKMARKS = 64,
     APP_PARTS_OPS = 1000000 /* with more ops the parts are left to the measure of A and B;
                                 while one types a tenth of it, so that typing is quick */
@@ -69,6 +71,7 @@ struct app_filter {
     char pattern[PROMPT_BYTES]; /* the last good one, "" = none */
     struct terms *terms;        /* owned; NULL = all */
     struct busy *busy;          /* owned; NULL = unfiltered */
+    struct busy *spare;         /* owned; its memory is for the next filter; NULL = none */
     uint64_t stamp;             /* counts up with every change */
 };
 
@@ -176,8 +179,9 @@ struct app {
     int count;    /* digits typed so far */
     char message[APP_MESSAGE_BYTES]; /* shown on the status line until the next key */
     bool message_is_error;
-    int tour_step; /* from 1; 0 = no tour */
-    bool hide;     /* what the filter leaves out is hidden, not dimmed */
+    char reading[APP_READING_BYTES]; /* how far the file is read, "" = it is not being read */
+    int tour_step;                   /* from 1; 0 = no tour */
+    bool hide;                       /* what the filter leaves out is hidden, not dimmed */
     bool quit;
     bool reload; /* the person asks for the file to be read again */
     bool redraw; /* the whole screen must be sent again */
@@ -212,6 +216,8 @@ void app_resize(struct app *app, int cols, int rows);
 /* Applies one key or mouse event. */
 void app_key(struct app *app, const struct key *key);
 void app_settle(struct app *app);
+/* While waiting for a key: gets memory ready for a filter that is about to be typed. */
+void app_prepare(struct app *app);
 /* The event that is selected, or NULL-like: table == TRACE_TABLE_COUNT. */
 bool app_has_event(const struct app *app);
 bool app_has_gap(const struct app *app);

@@ -113,6 +113,14 @@ int session_open(struct session *session, struct app *first, struct app *second,
     return 0;
 }
 
+void session_moved(struct session *session)
+{
+    int i;
+    for (i = 0; i < 2 && session->apps[1] != NULL; i++) {
+        session->apps[i]->pair.names = &session->names;
+    }
+}
+
 void session_close(struct session *session)
 {
     if (session->apps[1] != NULL) {

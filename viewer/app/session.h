@@ -20,6 +20,8 @@ struct session {
 
 /* second NULL: one capture. 0 or -1. */
 int session_open(struct session *session, struct app *first, struct app *second, struct err *err);
+/* After the struct was copied to here: what points into it follows. */
+void session_moved(struct session *session);
 void session_close(struct session *session);
 void session_resize(struct session *session, int cols, int rows);
 void session_key(struct session *session, const struct key *key);

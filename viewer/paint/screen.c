@@ -35,3 +35,26 @@ int screen_paint(const struct session *session, const struct frame_style *style,
     canvas_free(&part);
     return rc;
 }
+
+int screen_reading(const struct screen_note *note, const struct frame_style *style,
+                   struct canvas *canvas, struct err *err)
+{
+    struct canvas_pen pen;
+    canvas->ascii = style->ascii;
+    if (canvas_resize(canvas, note->cols < 1 ? 1 : note->cols, note->rows < 1 ? 1 : note->rows,
+                      err) != 0) {
+        return -1;
+    }
+    canvas_clear(canvas);
+    pen = canvas_pen(canvas, 0, 0, canvas->cols, ROLE_HEADER_STRONG);
+    (void)canvas_text_cut(&pen, note->title, strlen(note->title));
+    pen.role = ROLE_HEADER;
+    canvas_fill_rest(&pen, ' ');
+    pen = canvas_pen(canvas, canvas->rows / 2, 2, canvas->cols, ROLE_TEXT);
+    (void)canvas_puts(&pen, note->text);
+    pen = canvas_pen(canvas, canvas->rows - 1, 0, canvas->cols, ROLE_STATUS_KEY);
+    canvas_put(&pen, 'q');
+    pen.role = ROLE_STATUS;
+    (void)canvas_puts(&pen, " quit");
+    return 0;
+}

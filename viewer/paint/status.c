@@ -235,13 +235,20 @@ static void status_prompt(struct parts *parts)
     }
 }
 
-void parts_status(struct parts *parts)
+/* At the end of the line: how far the file is read. */
+static void status_reading(struct parts *parts)
+{
+    const char *text = parts->app->reading;
+    int col = parts->at->cols - (int)strlen(text) - 2;
+    struct canvas_pen pen = canvas_pen(parts->canvas, parts->at->status_row, col < 0 ? 0 : col,
+                                       parts->at->cols, ROLE_PROMPT_CURSOR);
+    (void)canvas_printf(&pen, " %s ", text);
+}
+
+static void status_line(struct parts *parts)
 {
     const struct app *app = parts->app;
     struct canvas_pen pen = parts_pen(parts, parts->at->status_row, ROLE_STATUS);
-    if (parts->at->status_row < 0) {
-        return;
-    }
     if (app->prompt.kind != PROMPT_NONE) {
         status_prompt(parts);
     } else if (app->count > 0) {
@@ -259,5 +266,16 @@ void parts_status(struct parts *parts)
         STATUS_HINTS(parts, STATUS_EVENT);
     } else {
         STATUS_HINTS(parts, STATUS_VIEW);
+    }
+}
+
+void parts_status(struct parts *parts)
+{
+    if (parts->at->status_row < 0) {
+        return;
+    }
+    status_line(parts);
+    if (parts->app->reading[0] != '\0' && parts->app->prompt.kind == PROMPT_NONE) {
+        status_reading(parts);
     }
 }

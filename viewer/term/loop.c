@@ -7,6 +7,10 @@
 #include "viewer/paint/screen.h"
 #include "viewer/term/hand_out.h"
 
+enum {
+    LOOP_TASK_MS = 100 /* so often we look how far the task is */
+};
+
 /* The file of a capture, as it was when it was read. */
 struct loop_file {
     struct stat was;
@@ -90,8 +94,24 @@ static bool loop_interrupted(struct session *session)
     return true;
 }
 
+/* Is the task over, and nothing being typed? Puts how far it is on the status line. */
+static bool loop_task_over(const struct loop_task *task, struct app *app)
+{
+    app->reading[0] = '\0';
+    return task != NULL && task->over(task->arg, app->reading, sizeof app->reading) &&
+           app->prompt.kind == PROMPT_NONE;
+}
+
+/* What makes the next frame quick is done while the person looks at this one. */
+static enum term_event loop_next(struct terminal *term, struct app *app,
+                                 const struct loop_task *task)
+{
+    app_prepare(app);
+    return term_wait(term, task != NULL ? LOOP_TASK_MS : -1);
+}
+
 int loop_run(struct terminal *term, struct session *session, const struct frame_style *style,
-             struct err *err)
+             const struct loop_task *task, struct err *err)
 {
     struct canvas canvas = {0};
     struct loop_file file = {0};
@@ -100,11 +120,15 @@ int loop_run(struct terminal *term, struct session *session, const struct frame_
     loop_resize(term, session);
     loop_note_file(&file, session_app(session));
     while (!loop_done(session) && rc == 0) {
+        if (loop_task_over(task, session_app(session))) {
+            rc = LOOP_TASK;
+            break;
+        }
         if (loop_frame(term, session, style, &canvas, err) != 0) {
             rc = -1;
             break;
         }
-        switch (term_wait(term)) {
+        switch (loop_next(term, session_app(session), task)) {
         case TERM_KEY:
             while (!loop_done(session) && term_read(term, &key)) {
                 session_key(session, &key);
@@ -123,8 +147,49 @@ int loop_run(struct terminal *term, struct session *session, const struct frame_
         case TERM_CLOSED:
             session_app(session)->quit = true;
             break;
+        case TERM_NOTHING:
+            break;
         }
     }
     canvas_free(&canvas);
     return rc;
+}
+
+/* Did someone ask to leave? */
+static bool loop_wants_out(struct terminal *term)
+{
+    struct key key;
+    bool out = false;
+    while (term_read(term, &key)) {
+        out = out || key.code == 'q' || key.code == KEYS_ESCAPE || key.code == ('c' & 0x1F);
+    }
+    return out;
+}
+
+int loop_wait(struct terminal *term, const char *title, const struct frame_style *style,
+              const struct loop_task *task, struct err *err)
+{
+    struct canvas canvas = {0};
+    char text[APP_READING_BYTES];
+    enum term_event event = TERM_NOTHING;
+    int rc = 0;
+    while (!task->over(task->arg, text, sizeof text)) {
+        struct screen_note note = {.title = title, .text = text};
+        term_size(term, &note.cols, &note.rows);
+        rc = screen_reading(&note, style, &canvas, err);
+        if (rc != 0) {
+            break;
+        }
+        term_draw(term, &canvas, event == TERM_RESIZE || event == TERM_RESUME);
+        event = term_wait(term, LOOP_TASK_MS);
+        if (event == TERM_SIGNAL) {
+            rc = term_signal();
+            break;
+        }
+        if (event == TERM_CLOSED || (event == TERM_KEY && loop_wants_out(term))) {
+            break;
+        }
+    }
+    canvas_free(&canvas);
+    return rc != 0 ? rc : task->over(task->arg, text, sizeof text) ? LOOP_TASK : 0;
 }

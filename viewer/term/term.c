@@ -302,8 +302,9 @@ static void term_take_size(struct terminal *term)
     (void)resizeterm(rows, cols);
 }
 
-enum term_event term_wait(struct terminal *term)
+enum term_event term_wait(struct terminal *term, int ms)
 {
+    const struct timespec most = {ms / 1000, ms % 1000 * 1000000L};
     for (;;) {
         fd_set in;
         int n;
@@ -321,7 +322,7 @@ enum term_event term_wait(struct terminal *term)
         }
         FD_ZERO(&in);
         FD_SET(STDIN_FILENO, &in);
-        n = pselect(STDIN_FILENO + 1, &in, NULL, NULL, NULL, &term->wait_mask);
+        n = pselect(STDIN_FILENO + 1, &in, NULL, NULL, ms < 0 ? NULL : &most, &term->wait_mask);
         if (n > 0) {
             int bytes = 0;
             if (ioctl(STDIN_FILENO, FIONREAD, &bytes) != 0 || bytes == 0) {
@@ -329,7 +330,10 @@ enum term_event term_wait(struct terminal *term)
             }
             return TERM_KEY;
         }
-        if (n < 0 && errno != EINTR) {
+        if (n == 0) {
+            return TERM_NOTHING;
+        }
+        if (errno != EINTR) {
             return TERM_CLOSED;
         }
     }

@@ -32,14 +32,15 @@ const struct theme *term_theme(const struct terminal *term);
 void term_draw(struct terminal *term, const struct canvas *canvas, bool whole);
 
 enum term_event {
-    TERM_KEY,    /* term_read has keys */
-    TERM_RESIZE, /* ask term_size */
-    TERM_RESUME, /* we were stopped and go on: draw everything */
-    TERM_SIGNAL, /* leave: term_signal tells which */
-    TERM_CLOSED, /* the terminal is gone */
+    TERM_KEY,     /* term_read has keys */
+    TERM_RESIZE,  /* ask term_size */
+    TERM_RESUME,  /* we were stopped and go on: draw everything */
+    TERM_SIGNAL,  /* leave: term_signal tells which */
+    TERM_CLOSED,  /* the terminal is gone */
+    TERM_NOTHING, /* nothing in that time */
 };
-/* Waits for something to happen. */
-enum term_event term_wait(struct terminal *term);
+/* Waits for something to happen, at most so many ms; -1 = for ever. */
+enum term_event term_wait(struct terminal *term, int ms);
 /* The next key that is there already; false when there is none. */
 bool term_read(struct terminal *term, struct key *key);
 /* The signal that asks us to leave, 0 = none. */

@@ -106,6 +106,19 @@ for signal in TERM HUP INT; do
     expect 'same'
 done
 
+echo "two captures are read again"
+send "clear; $CUTLINE view $capture $capture; echo sta''tus=\$?" Enter
+expect 'BASE'
+send 'd'
+expect 'Differences in view'
+send 'Escape'
+send 'F5'
+expect 'read again'
+send 'd'
+expect 'Differences in view'
+send 'Escape' 'q'
+expect 'status=0'
+
 echo "the file goes away, comes back changed, and is read again"
 cp "$capture" "$work/file.sqlite"
 send "clear; $CUTLINE view file.sqlite; echo sta''tus=\$?" Enter

@@ -1,0 +1,138 @@
+/* loader: see loader.h. What both threads touch is atomic or guarded by the mutex. */
+#include "analysis/trace/loader.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+struct loader {
+    char *const *paths;
+    int count;
+    int64_t cache_events;
+    pthread_t thread;
+    pthread_mutex_t mutex; /* guards over */
+    pthread_cond_t ended;
+    bool over;
+    atomic_bool stop;
+    atomic_int reading;                 /* which file */
+    atomic_int percent;                 /* of that file */
+    struct trace *traces[LOADER_FILES]; /* the thread's until over */
+    struct err err;
+    int status;
+};
+
+/* May be called by any of the threads that read. */
+static int loader_tick(void *arg, int64_t done, int64_t total)
+{
+    struct loader *loader = arg;
+    if (total > 0) {
+        atomic_store(&loader->percent, (int)(done * 100 / total));
+    }
+    return atomic_load(&loader->stop) ? 1 : 0;
+}
+
+static void *loader_thread(void *arg)
+{
+    struct loader *loader = arg;
+    struct trace_options options = {
+        .cache_events = loader->cache_events, .progress = loader_tick, .progress_arg = loader};
+    int i;
+    for (i = 0; i < loader->count && loader->status == 0 && !atomic_load(&loader->stop); i++) {
+        atomic_store(&loader->percent, 0);
+        atomic_store(&loader->reading, i);
+        loader->traces[i] = trace_load(loader->paths[i], &options, &loader->err);
+        loader->status = loader->traces[i] == NULL ? -1 : 0;
+    }
+    (void)pthread_mutex_lock(&loader->mutex);
+    loader->over = true;
+    (void)pthread_cond_signal(&loader->ended);
+    (void)pthread_mutex_unlock(&loader->mutex);
+    return NULL;
+}
+
+/* Starts the thread without any signal: those are for the thread that has the terminal. */
+static int loader_launch(struct loader *loader)
+{
+    sigset_t all;
+    sigset_t old;
+    int rc;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &old);
+    rc = pthread_create(&loader->thread, NULL, loader_thread, loader);
+    (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return rc;
+}
+
+struct loader *loader_start(char *const *paths, int count, int64_t cache_events, struct err *err)
+{
+    struct loader *loader = calloc(1, sizeof *loader);
+    if (loader == NULL) {
+        return err_null(err, "not enough memory to read a capture");
+    }
+    loader->paths = paths;
+    loader->count = count < LOADER_FILES ? count : LOADER_FILES;
+    loader->cache_events = cache_events;
+    (void)pthread_mutex_init(&loader->mutex, NULL);
+    (void)pthread_cond_init(&loader->ended, NULL);
+    if (loader_launch(loader) != 0) {
+        free(loader);
+        return err_null(err, "no thread to read a capture: too many processes?");
+    }
+    return loader;
+}
+
+bool loader_wait(struct loader *loader, int ms)
+{
+    struct timespec until;
+    bool over;
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += (long)ms * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    (void)pthread_mutex_lock(&loader->mutex);
+    while (!loader->over && ms > 0 &&
+           pthread_cond_timedwait(&loader->ended, &loader->mutex, &until) == 0) {
+    }
+    over = loader->over;
+    (void)pthread_mutex_unlock(&loader->mutex);
+    return over;
+}
+
+int loader_percent(struct loader *loader)
+{
+    int percent = atomic_load(&loader->percent);
+    percent = percent < 0 ? 0 : percent > 100 ? 100 : percent;
+    return (atomic_load(&loader->reading) * 100 + percent) / loader->count;
+}
+
+void loader_stop(struct loader *loader)
+{
+    atomic_store(&loader->stop, true);
+}
+
+int loader_take(struct loader *loader, struct trace *traces[LOADER_FILES], struct err *err)
+{
+    int rc;
+    int i;
+    if (loader == NULL) {
+        return -1;
+    }
+    (void)pthread_join(loader->thread, NULL);
+    rc = atomic_load(&loader->stop) ? -1 : loader->status;
+    for (i = 0; i < LOADER_FILES; i++) {
+        traces[i] = loader->traces[i];
+        if (rc != 0) {
+            trace_free(traces[i]);
+            traces[i] = NULL;
+        }
+    }
+    if (rc != 0 && err != NULL) {
+        *err = loader->err;
+    }
+    (void)pthread_cond_destroy(&loader->ended);
+    (void)pthread_mutex_destroy(&loader->mutex);
+    free(loader);
+    return rc;
+}

@@ -1,0 +1,32 @@
+/*
+ * loader: reads captures on a thread of its own while the terminal goes on.
+ *
+ *     loader_start -> loader_wait... -> loader_take (also after loader_stop)
+ */
+#ifndef CUTLINE_TRACE_LOADER_H
+#define CUTLINE_TRACE_LOADER_H
+
+#include <stdbool.h>
+
+#include "analysis/base/err.h"
+#include "analysis/trace/trace.h"
+
+enum {
+    LOADER_FILES = 2
+};
+
+struct loader;
+
+/* Begins to read count (1 or 2) captures. cache_events as in trace_options. The paths must outlive
+ * the loader. NULL on failure. */
+struct loader *loader_start(char *const *paths, int count, int64_t cache_events, struct err *err);
+/* Waits until all is read or has failed, at most so many ms. True when it is over. */
+bool loader_wait(struct loader *loader, int ms);
+/* How far it is: 0 to 100. */
+int loader_percent(struct loader *loader);
+/* Asks it to stop soon. */
+void loader_stop(struct loader *loader);
+/* Ends the loader. 0 and the traces (the caller's), or -1 and none. NULL loader: -1. */
+int loader_take(struct loader *loader, struct trace *traces[LOADER_FILES], struct err *err);
+
+#endif
