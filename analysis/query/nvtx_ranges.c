@@ -30,17 +30,28 @@ static int nvtx_compare(const void *left, const void *right, const void *arg)
     return (a->event > b->event) - (a->event < b->event);
 }
 
-/* Drops what ended before t. O(open). */
-static void nvtx_open_close(struct nvtx_open *open, const struct nvtx_ranges *ranges, int64_t t_ns)
+/*
+ * Takes out what ended before t among the last begun ranges, until NVTX_RANGES_DEEP of them are
+ * open: at most so many, the last begun, are looked at. What ended is met once, so this costs
+ * O(NVTX_RANGES_DEEP) beside it. Returns where those that count begin.
+ */
+static size_t nvtx_open_close(struct nvtx_open *open, const struct nvtx_ranges *ranges,
+                              int64_t t_ns)
 {
-    size_t kept = 0;
-    size_t i;
-    for (i = 0; i < open->count; i++) {
-        if (ranges->list[open->list[i]].end_ns >= t_ns) {
-            open->list[kept++] = open->list[i];
+    uint32_t kept[NVTX_RANGES_DEEP];
+    size_t count = 0;
+    size_t from = open->count;
+    while (from > 0 && count < NVTX_RANGES_DEEP) {
+        uint32_t range = open->list[--from];
+        if (ranges->list[range].end_ns >= t_ns) {
+            kept[count++] = range;
         }
     }
-    open->count = kept;
+    open->count = from;
+    while (count > 0) {
+        open->list[open->count++] = kept[--count];
+    }
+    return from;
 }
 
 static int nvtx_open_push(struct nvtx_open *open, uint32_t range)
@@ -58,14 +69,14 @@ static int nvtx_open_push(struct nvtx_open *open, uint32_t range)
     return 0;
 }
 
-/* The tightest open range of the thread that encloses range i. */
+/* The tightest open range of the thread, from place `from` on, that encloses range i. */
 static uint32_t nvtx_find_parent(const struct nvtx_open *open, const struct nvtx_ranges *ranges,
-                                 uint32_t i)
+                                 size_t from, uint32_t i)
 {
     const struct nvtx_range *child = &ranges->list[i];
     uint32_t best = NVTX_RANGES_NONE;
     size_t k;
-    for (k = open->count; k-- > 0;) {
+    for (k = open->count; k-- > from;) {
         const struct nvtx_range *r = &ranges->list[open->list[k]];
         const struct nvtx_range *b = best == NVTX_RANGES_NONE ? NULL : &ranges->list[best];
         if (r->end_ns >= child->end_ns && r->thread == child->thread &&
@@ -86,8 +97,8 @@ static int nvtx_ranges_link(struct nvtx_ranges *ranges)
         if (i > 0 && ranges->list[i - 1].scope != range->scope) {
             open.count = 0;
         }
-        nvtx_open_close(&open, ranges, range->begin_ns);
-        range->parent = nvtx_find_parent(&open, ranges, i);
+        range->parent =
+            nvtx_find_parent(&open, ranges, nvtx_open_close(&open, ranges, range->begin_ns), i);
         if (range->parent != NVTX_RANGES_NONE) {
             struct nvtx_range *parent = &ranges->list[range->parent];
             range->level = parent->level + 1;
@@ -222,6 +233,7 @@ static struct nvtx_call *nvtx_calls(const struct report_context *c, size_t *coun
 struct nvtx_sweep {
     const struct nvtx_ranges *ranges;
     struct nvtx_open open;
+    size_t from;    /* where the ranges that count begin in open */
     uint32_t next;  /* the first range that was not opened */
     uint32_t scope; /* of the ranges that are open */
 };
@@ -238,7 +250,6 @@ static int nvtx_sweep_to(struct nvtx_sweep *sweep, const struct nvtx_call *call)
     while (sweep->next < count && list[sweep->next].scope < sweep->scope) {
         sweep->next++;
     }
-    nvtx_open_close(&sweep->open, sweep->ranges, call->begin_ns);
     for (; sweep->next < count && list[sweep->next].scope == sweep->scope &&
            list[sweep->next].begin_ns <= call->begin_ns;
          sweep->next++) {
@@ -247,6 +258,7 @@ static int nvtx_sweep_to(struct nvtx_sweep *sweep, const struct nvtx_call *call)
             return -1;
         }
     }
+    sweep->from = nvtx_open_close(&sweep->open, sweep->ranges, call->begin_ns);
     return 0;
 }
 
@@ -262,7 +274,7 @@ int nvtx_ranges_calls(const struct report_context *c, const struct nvtx_ranges *
     for (i = 0; rc == 0 && i < count; i++) {
         size_t k;
         rc = nvtx_sweep_to(&sweep, &calls[i]);
-        for (k = 0; rc == 0 && k < sweep.open.count; k++) {
+        for (k = sweep.from; rc == 0 && k < sweep.open.count; k++) {
             uint32_t range = sweep.open.list[k];
             if (ranges->list[range].end_ns >= api->end_ns[calls[i].api]) {
                 visit(arg, range, calls[i].api);

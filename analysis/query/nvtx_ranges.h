@@ -5,9 +5,10 @@
  * range when it lies wholly within it on the same thread (or, with the process scope, on any thread
  * of the process: a helper thread launches for the range of another one). Ranges of several domains
  * and start/end ranges may cross, so the sweeps keep the list of all ranges that are open, not a
- * stack.
+ * stack. A program that never closes its ranges would make that quadratic: of those that are open
+ * at a time, the last begun NVTX_RANGES_DEEP count, others hold nothing there.
  *
- * Cost: O(n log n) to sort, then O(open ranges) for each range and call.
+ * Cost: O(n log n) to sort, then O(open ranges, NVTX_RANGES_DEEP at most) for each range and call.
  */
 #ifndef CUTLINE_QUERY_NVTX_RANGES_H
 #define CUTLINE_QUERY_NVTX_RANGES_H
@@ -15,6 +16,7 @@
 #include "analysis/query/report_kit.h"
 
 #define NVTX_RANGES_NONE UINT32_MAX
+#define NVTX_RANGES_DEEP 512
 
 struct nvtx_range {
     int64_t begin_ns;

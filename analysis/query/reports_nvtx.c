@@ -12,6 +12,11 @@
 #include "analysis/query/report_kit.h"
 #include "analysis/query/report_list.h"
 
+enum {
+    STACK_DEEP = 128, /* ranges in a RangeStack, levels in a NameTree: else a table of open ranges
+                         grows with their square */
+};
+
 /* The number of each range as the tables show it: from 1, by begin, then longest first. */
 struct nvtx_ids {
     uint32_t *order; /* owned: ranges in that order */
@@ -81,28 +86,24 @@ static const char *nvtx_style(const struct trace *trace, uint32_t event)
     return trace->names[name].kind == TRACE_NVTX_PUSHPOP ? "PushPop" : "StartEnd";
 }
 
-/* ":1:5:9": the ids from the outermost range to this one. O(depth). */
+/* ":1:5:9": the ids from the outermost range to this one; of more than STACK_DEEP the innermost,
+ * after ":...". */
 static void nvtx_put_stack(const struct nvtx_ranges *ranges, const struct nvtx_ids *ids,
                            struct table *table, uint32_t range, struct buf *scratch)
 {
-    uint32_t depth = ranges->list[range].level + 1;
-    uint32_t *path = malloc(depth * sizeof *path);
+    uint32_t path[STACK_DEEP];
+    uint32_t depth = 0;
     uint32_t at = range;
-    uint32_t i;
-    if (path == NULL) {
-        table_put_empty(table);
-        return;
-    }
-    for (i = depth; i-- > 0;) {
-        path[i] = ids->id[at];
+    while (at != NVTX_RANGES_NONE && depth < STACK_DEEP) {
+        path[depth++] = ids->id[at];
         at = ranges->list[at].parent;
     }
     buf_reset(scratch);
-    for (i = 0; i < depth; i++) {
-        buf_addf(scratch, ":%u", (unsigned)path[i]);
+    buf_adds(scratch, at != NVTX_RANGES_NONE ? ":..." : "");
+    while (depth > 0) {
+        buf_addf(scratch, ":%u", (unsigned)path[--depth]);
     }
     table_put_text(table, buf_text(scratch), scratch->len);
-    free(path);
 }
 
 static void nvtx_put_parent(const struct nvtx_ranges *ranges, const struct nvtx_ids *ids,
@@ -154,7 +155,7 @@ static void pushpop_put(const struct trace *trace, const struct nvtx_ranges *ran
     nvtx_put_parent(ranges, ids, table, range);
     nvtx_put_stack(ranges, ids, table, range, &scratch);
     buf_reset(&scratch);
-    for (i = 0; i < r->level; i++) {
+    for (i = 0; i < r->level && i < STACK_DEEP; i++) {
         buf_adds(&scratch, "--");
     }
     kit_nvtx(&scratch, trace, trace->events[TRACE_NVTX].name[r->event]);
