@@ -3,10 +3,13 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "analysis/base/timefmt.h"
 #include "analysis/base/utf8.h"
 #include "analysis/query/diff_table.h"
+#include "analysis/query/diff_text.h"
 #include "viewer/cmd_tables.h"
 #include "viewer/command.h"
 #include "viewer/opts.h"
@@ -51,7 +54,8 @@ static const struct opts_option OPTIONS[] = {
     {.kind = OPTS_GROUP,                                                                            .help = "How to print it"},
     {'f',                                               "format", "FORMAT", .kind = OPTS_CHOICE, .choices = "column|table|csv|tsv|json",
      .at = offsetof(struct diff_args, format),
-     .help = "Form of the output. Default: column on the standard output, csv in files."},
+     .help = "Form of the output. Default: a page as wide as the terminal on the standard output, "
+             "csv in files."},
     {'o',                                        "output", "BASE", .kind = OPTS_TEXT, .complete = OPTS_COMPLETE_FILE,
      .at = offsetof(struct diff_args, output),
      .help = "Write to BASE_diff.EXTENSION. - is the standard output, . a base named as NEW, "
@@ -186,8 +190,40 @@ static int page_section(struct compare *run, enum diff_section section, struct o
     return rc;
 }
 
+/* Columns of the terminal, of the narrowest page where there is none. */
+static size_t page_cols(void)
+{
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col <= DIFF_TEXT_COLS)
+        return DIFF_TEXT_COLS;
+    return size.ws_col - 1U;
+}
+
+static void page(struct compare *run, struct output *out)
+{
+    const struct diff_table_options options = {
+        .changed = !run->args->all,
+        .max_rows = run->args->rows == -2 ? ROWS_PERSON : run->args->rows,
+    };
+    const struct facts *const facts[2] = {run->facts[0], run->facts[1]};
+    struct buf text = {0};
+    page_head(run, out);
+    for (int i = 0; i < DIFF_SECTION_COUNT; i++)
+        diff_text(facts, &run->diff, (enum diff_section)i, &options, page_cols(), &text);
+    buf_adds(&text, "\nbase, new, change: time in all. count: base>new where they differ.\n"
+                    "speed: old mean over new. noise: means no further apart than instances "
+                    "spread.\n");
+    (void)output_buf(out, &text);
+    buf_free(&text);
+}
+
 static int print_all(struct compare *run, struct output *out)
 {
+    if (tables_stdout(&run->form) && run->args->format < 0 && run->args->timeunit == NULL &&
+        !run->form.quiet) {
+        page(run, out);
+        return 0;
+    }
     if (tables_person(&run->form)) {
         int rc = 0;
         if (!run->form.quiet)

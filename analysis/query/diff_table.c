@@ -68,8 +68,7 @@ const char *diff_verdict(const struct diff *diff, const struct diff_row *row)
     return slower > 0.0 ? "slower" : slower < 0.0 ? "faster" : "same";
 }
 
-/* Old time over new: of the means, of the totals where rows are sums. NAN where one is missing. */
-static double speed_up(const struct diff *diff, const struct diff_row *row)
+double diff_speed_up(const struct diff *diff, const struct diff_row *row)
 {
     bool total = row->section == DIFF_TOTAL || row->section == DIFF_CAUSE;
     double base = total ? diff_total_ns(diff, row, 0) : row->side[0].mean_ns;
@@ -118,7 +117,7 @@ static void put_all(struct table *table, const struct diff *diff, const struct d
     put_real(table, base && mean, row->side[0].mean_ns);
     put_real(table, new &&mean, row->side[1].mean_ns);
     put_real(table, base && new &&mean, row->side[1].mean_ns - row->side[0].mean_ns);
-    put_real(table, true, speed_up(diff, row));
+    put_real(table, true, diff_speed_up(diff, row));
     put_real(table, row->side[0].count > 1 && mean, row->side[0].half_width_ns);
     put_real(table, row->side[1].count > 1 && mean, row->side[1].half_width_ns);
     rules_put_text(table, row->name);
@@ -138,13 +137,18 @@ static void put_section(struct table *table, const struct diff *diff, const stru
     put_real(table, new && (row->is_count || mean), diff_count(diff, row, 1));
     put_time(table, base && mean, row->side[0].mean_ns);
     put_time(table, new &&mean, row->side[1].mean_ns);
-    put_real(table, true, speed_up(diff, row));
+    put_real(table, true, diff_speed_up(diff, row));
     rules_put_text(table, diff_verdict(diff, row));
     rules_put_text(table, row->name);
 }
 
-static bool kept(const struct diff *diff, const struct diff_table_options *options,
-                 const struct diff_row *row, int64_t rows)
+const char *diff_section_title(enum diff_section section)
+{
+    return titles[section];
+}
+
+bool diff_kept(const struct diff *diff, const struct diff_table_options *options,
+               const struct diff_row *row, int64_t rows)
 {
     bool wanted = !options->changed || row->section == DIFF_TOTAL || !is_same(diff, row);
     return wanted && (options->max_rows < 0 || rows < options->max_rows);
@@ -159,7 +163,7 @@ struct table *diff_table(const struct diff *diff, const struct diff_table_option
         const struct diff_row *row = &diff->rows[i];
         if (i > 0 && row->section != row[-1].section)
             rows = 0;
-        if (!kept(diff, options, row, rows))
+        if (!diff_kept(diff, options, row, rows))
             continue;
         rows++;
         put_all(table, diff, row);
@@ -178,7 +182,7 @@ struct table *diff_section_table(const struct diff *diff, enum diff_section sect
         const struct diff_row *row = &diff->rows[i];
         if (row->section != section)
             continue;
-        if (!kept(diff, options, row, rows)) {
+        if (!diff_kept(diff, options, row, rows)) {
             ++*left_out;
             continue;
         }

@@ -20,5 +20,12 @@ struct table *diff_section_table(const struct diff *diff, enum diff_section sect
                                  const struct diff_table_options *options, size_t *left_out);
 /* "same", "slower", "faster", "noise", "new", "gone". */
 const char *diff_verdict(const struct diff *diff, const struct diff_row *row);
+/* Old time over new: of the means, of the totals where rows are sums. NAN where one is missing. */
+double diff_speed_up(const struct diff *diff, const struct diff_row *row);
+/* "Kernels". */
+const char *diff_section_title(enum diff_section section);
+/* Is the row shown, where so many of its section were shown before it? */
+bool diff_kept(const struct diff *diff, const struct diff_table_options *options,
+               const struct diff_row *row, int64_t rows);
 
 #endif

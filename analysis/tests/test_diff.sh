@@ -49,6 +49,38 @@ grep -q 'regression: kernel' "$work/err" || fail "$(cat "$work/err")"
 [ "$(status "$CUTLINE" diff --fail-on-regression 10 "$work/slow.sqlite" "$work/a.sqlite")" -eq 0 ] ||
     fail "faster is a regression"
 
+# The page for people: 79 columns where there is no terminal, the names and figures of the table, in units;
+# -f column and --timeunit keep the tables.
+"$CUTLINE" diff --all --rows -1 "$work/a.sqlite" "$work/slow.sqlite" >"$work/page"
+"$CUTLINE" diff -f csv "$work/a.sqlite" "$work/slow.sqlite" >"$work/page.csv"
+python3 - "$work" <<'EOF' || fail "$(cat "$work/page")"
+import csv, re, sys
+lines = open(f"{sys.argv[1]}/page", encoding="utf-8").read().split("\n")
+rows = list(csv.DictReader(open(f"{sys.argv[1]}/page.csv")))
+assert all(len(line) <= 79 for line in lines[2:]), [line for line in lines if len(line) > 79]
+unit = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "": 1}
+def amount(text):
+    match = re.fullmatch(r"([-+]?[\d.]+) ?(\w*)", text.strip())
+    return None if not match else float(match[1]) * unit[match[2]]
+shown = [line for line in lines if re.match(r" *[-+\d].* (same|faster|slower|noise|new|gone|more|fewer) ", line)]
+assert len(shown) == len(rows), (len(shown), len(rows))
+for line, row in zip(shown, rows):
+    for text, key in ((line[:8], "Base"), (line[9:17], "New")):
+        value = row[f"{key} Total (ns)"] or (row[f"{key} Count"] if row["Kind"] == "total" else "")
+        got = amount(text)
+        assert (got is None) == (value == ""), (line, row)
+        assert got is None or abs(got - float(value)) <= 0.006 * abs(float(value)), (line, row)
+    assert line[46:53].strip() == row["Verdict"], (line, row)
+    name = line[54:].removesuffix("..")
+    assert name in row["Name"], (line, row)
+assert any(line.endswith("..") for line in shown) and "\nKernels\n" in "\n".join(lines)
+EOF
+"$CUTLINE" diff -f column "$work/a.sqlite" "$work/slow.sqlite" | grep -q '^ Delta (ns)  Base Total (ns)' ||
+    fail "-f column"
+"$CUTLINE" diff --timeunit ms "$work/a.sqlite" "$work/slow.sqlite" | grep -q '^ Delta (ms)  Base Total (ms)' ||
+    fail "--timeunit"
+"$CUTLINE" diff -q "$work/a.sqlite" "$work/slow.sqlite" | grep -q '^ Delta (ns)  Base Total (ns)' || fail "-q"
+
 # Per step: twice the steps of the same loop come out alike; the figures are those of SQL.
 range=$(sqlite3 "$work/a.sqlite" "SELECT coalesce(text, (SELECT value FROM StringIds WHERE
     id = textId)) FROM NVTX_EVENTS WHERE eventType = 59 GROUP BY 1
