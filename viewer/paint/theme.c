@@ -175,6 +175,16 @@ static int32_t theme_luma(int32_t rgb)
     return ((rgb >> 16 & 255) * 299 + (rgb >> 8 & 255) * 587 + (rgb & 255) * 114) / 1000;
 }
 
+/* Text on a fill. With 256 colours it is the terminal's first black or last white: each change of
+ * colour is half as long as one to black or white of the cube, and a pan is full of them. */
+static int32_t theme_ink(const struct theme *theme, bool black)
+{
+    if (theme->colors == THEME_256) {
+        return black ? 0 : 15;
+    }
+    return theme_color(theme, black ? 0x000000 : 0xffffff);
+}
+
 /* Bars: text on a fill; blocks: the fill as foreground. */
 static struct theme_look theme_fill(const struct theme *theme, const struct cell *cell)
 {
@@ -196,8 +206,7 @@ static struct theme_look theme_fill(const struct theme *theme, const struct cell
         look.bg = block ? THEME_OWN : index;
         return look;
     }
-    look.fg = block ? theme_color(theme, fill)
-                    : theme_color(theme, theme_luma(fill) > 110 ? 0x000000 : 0xffffff);
+    look.fg = block ? theme_color(theme, fill) : theme_ink(theme, theme_luma(fill) > 110);
     look.bg = block ? THEME_OWN : theme_color(theme, fill);
     return look;
 }
