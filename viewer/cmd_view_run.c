@@ -122,6 +122,14 @@ static int view_window(struct app *app, const struct view_args *args, struct err
         return err_prefix(err, "--at");
     }
     span_ns = args->span_ns > 0 ? args->span_ns : span_ns;
+    if (args->at != NULL &&
+        (begin_ns > app->trace->end_ns || begin_ns + span_ns < app->trace->begin_ns)) {
+        char first[TIMEFMT_BYTES];
+        char last[TIMEFMT_BYTES];
+        app_fail(app, "--at %.40s is outside of the capture: %s to %s", args->at,
+                 timefmt_at(app->trace->begin_ns, 1000, first),
+                 timefmt_at(app->trace->end_ns, 1000, last));
+    }
     if (args->at != NULL || args->span_ns > 0) {
         app_look(app, window_fit(begin_ns, begin_ns + span_ns, app->layout.time_cols));
     }
@@ -354,7 +362,9 @@ static int view_swap(struct view *view, struct view_screen *screen, const struct
             panel_open(app, list);
         }
     }
-    app_say(app, first ? "" : "read again");
+    if (!first) {
+        app_say(app, "read again");
+    }
     return 0;
 }
 

@@ -135,8 +135,13 @@ static int read_time(const struct reading *r, const struct opts_option *option, 
 {
     char name[64];
     int64_t unit_ns = option->unit_ns == 0 ? INT64_C(1000000000) : option->unit_ns;
-    if (timefmt_parse(value, unit_ns, slot(r, option), r->err) != 0) {
+    int64_t *out = slot(r, option);
+    if (timefmt_parse(value, unit_ns, out, r->err) != 0) {
         return err_prefix(r->err, "%s", shown(option, name));
+    }
+    if (option->min != 0 && *out < option->min) {
+        return err_set(r->err, "%s takes a time of %lld ns or longer, not '%s'",
+                       shown(option, name), (long long)option->min, value);
     }
     return 0;
 }

@@ -49,7 +49,7 @@ struct app_view {
 
 enum {
     APP_HISTORY = 64,
-    APP_DEVICES_SHOWN = 8,
+    APP_DEVICES_SHOWN = 64,
     APP_MESSAGE_BYTES = 256,
     APP_TITLE_BYTES = 256,
     APP_READING_BYTES = 64,

@@ -144,8 +144,10 @@ void parts_detail(struct parts *parts)
     struct canvas_pen pen;
     panes_rule(parts, y++, "");
     if (detail->title.len == 0) {
-        static const char hint[] = "Nothing is selected. w and b step through the events of a row, "
-                                   "] and [ through the gaps of the GPU.";
+        const char *hint = app->trace->device_count == 0
+                               ? "Nothing is selected. w and b step through the events of a row."
+                               : "Nothing is selected. w and b step through the events of a row, "
+                                 "] and [ through the gaps of the GPU.";
         if (app->trace->device_count == 0) {
             static const char none[] = "No GPU work was recorded: cutline info says what is in the "
                                        "file and why.";
@@ -155,7 +157,7 @@ void parts_detail(struct parts *parts)
         if (app->figures.has_parts) {
             panes_parts(parts, y++);
         }
-        (void)panes_wrap(parts, y, end - y, ROLE_DIM, hint, sizeof hint - 1);
+        (void)panes_wrap(parts, y, end - y, ROLE_DIM, hint, strlen(hint));
         return;
     }
     y += panes_wrap_buf(parts, y, app->detail_open ? 4 : 1, ROLE_DETAIL_STRONG, &detail->title);

@@ -328,9 +328,10 @@ static void timeline_gap_selected(const struct parts *parts, int y)
 }
 
 /* The largest value in sight, in the rest of the label. */
-static void timeline_series_label(const struct parts *parts, const struct series *series,
-                                  double most, int y)
+static void timeline_series_label(const struct parts *parts, const struct row *row, double most,
+                                  int y)
 {
+    const struct series *series = row->series;
     char text[TIMEFMT_BYTES];
     struct canvas_pen pen;
     int len;
@@ -346,6 +347,11 @@ static void timeline_series_label(const struct parts *parts, const struct series
     }
     pen = canvas_pen(parts->canvas, y, parts->at->label_cols - 1 - len, parts->at->label_cols - 1,
                      ROLE_DIM);
+    if (row->level + (int)strlen(row->label) >= pen.col - 1) {
+        /* A long label ends before the value. */
+        pen.col--;
+        canvas_put(&pen, ' ');
+    }
     (void)canvas_puts(&pen, text);
 }
 
@@ -364,7 +370,7 @@ static void timeline_series(struct parts *parts, const struct row *row, int y)
     for (col = 0; col < cols; col++) {
         canvas_put(&pen, parts->glyphs->level[spark_level(parts->values[col], most)]);
     }
-    timeline_series_label(parts, row->series, most, y);
+    timeline_series_label(parts, row, most, y);
 }
 
 static void timeline_row(struct parts *parts, uint32_t index, int y)
