@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Time of each report of `cutline stats`, load included, beside that of the equivalent SQL in the
-sqlite3 shell on the same file in the same run; the best of a few rounds each.
+sqlite3 shell on the same file in the same run; the best of three rounds, one where it is long.
 
     bench_reports.py PROGRAM CAPTURE [REPORT...]
 
@@ -9,11 +9,10 @@ smallest, largest), and in full, with share, median and variance as the report h
 have no SQL beside them: joined by containment they are quadratic.
 """
 import os
-import subprocess
 import sys
-import time
 
-ROUNDS = 3
+from rounds import best
+
 KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"
 API = "CUPTI_ACTIVITY_KIND_RUNTIME"
 COPY = "CUPTI_ACTIVITY_KIND_MEMCPY"
@@ -71,20 +70,11 @@ SQL = {
 }
 
 
-def best(command):
-    times = []
-    for _ in range(ROUNDS):
-        begin = time.monotonic()
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        times.append(time.monotonic() - begin)
-    return min(times)
-
-
 def main():
     program, capture = sys.argv[1], sys.argv[2]
     wanted = sys.argv[3:] or list(SQL)
     size = os.path.getsize(capture) / 1e6
-    print(f"{os.path.basename(capture)}: {size:.0f} MB; seconds with the load, best of {ROUNDS}")
+    print(f"{os.path.basename(capture)}: {size:.0f} MB; seconds with the load")
     print(f"{'report':24} {'cutline':>8} {'SQL':>8} {'ratio':>6} {'full SQL':>9} {'ratio':>6}")
     for name in wanted:
         ours = best([program, "stats", "-q", "-r", name, "-f", "csv", capture])

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Time of our rules of `cutline analyze`, of its findings and of diff and export, load included;
-beside idle_gaps the SQL that finds the same gaps, without their causes. The best of a few rounds.
+beside idle_gaps the SQL that finds the same gaps, without their causes. The best of three rounds,
+one where it is long.
 
     bench_rules.py PROGRAM CAPTURE
 """
-import subprocess
 import sys
-import time
 
-ROUNDS = 3
+from rounds import best
+
 OPS = " UNION ALL ".join(f"SELECT deviceId, start, end FROM CUPTI_ACTIVITY_KIND_{table}"
                          for table in ("KERNEL", "MEMCPY", "MEMSET"))
 GAPS = f"""SELECT last, start FROM (SELECT start, max(end) OVER (PARTITION BY deviceId ORDER BY start
@@ -16,18 +16,9 @@ GAPS = f"""SELECT last, start FROM (SELECT start, max(end) OVER (PARTITION BY de
     WHERE start - last >= 50000 ORDER BY start - last DESC"""
 
 
-def best(command):
-    times = []
-    for _ in range(ROUNDS):
-        begin = time.monotonic()
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        times.append(time.monotonic() - begin)
-    return min(times)
-
-
 def main():
     program, capture = sys.argv[1:3]
-    print(f"rules, seconds with the load, best of {ROUNDS}")
+    print("rules, seconds with the load")
     for name in ("idle_gaps", "launch_density", "small_copies", "hidden_transfers",
                  "low_utilisation", "graph_opaque"):
         print(f"{name:24} {best([program, 'analyze', '-q', '-r', name, '-f', 'csv', capture]):8.2f}",
