@@ -25,6 +25,8 @@ EDGES = [
     (r"testdata/generate.c$", r"(analysis/base|testdata|viewer/(opts|output|command)\.h)"),
     (r"testdata/", r"(analysis/(base|store)|testdata)/"),
 ]
+TOP = re.compile(r"(analysis|capture|man|testdata|viewer|\.ci)/.|(CMakeLists\.txt|CMakePresets\.json|README\.md|"
+                 r"CHANGELOG\.md|LICENSE|dev|\.clang-format|\.clang-tidy|\.gitignore)$")
 PURE = re.compile(r"^(analysis/(base|store|trace|query)|viewer/(app|paint))/")
 PRINTS = re.compile(r"\b(printf|vprintf|puts|putchar|perror|exit|_exit|_Exit|quick_exit|abort)\s*\(|"
                     r"\b(stdout|stderr)\b")
@@ -125,6 +127,8 @@ def main():
     count = 0
     for path in listed:
         file = pathlib.Path(path)
+        if not TOP.match(path):
+            breach(path, 1, "the top level is fixed: this file belongs in one of its folders")
         if path.startswith("testdata/fuzz/") or not file.is_file():
             continue
         try:
