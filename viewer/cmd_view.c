@@ -36,7 +36,8 @@ static const struct opts_option VIEW_OPTIONS[] = {
     {0, "ascii", .kind = OPTS_FLAG, .at = offsetof(struct view_args, ascii),
      .help = "Draw with ASCII characters only. Default where the locale is not UTF-8."},
     {0, "no-mouse", .kind = OPTS_FLAG, .at = offsetof(struct view_args, no_mouse),
-     .help = "Leave the mouse to the terminal."},
+     .help = "Leave the mouse to the terminal. Always so in GNU screen, which would keep Escape "
+             "back."},
     {0, "no-cache", .kind = OPTS_FLAG, .at = offsetof(struct view_args, no_cache),
      .help = "Read the capture itself, and keep nothing of it. Else a capture of more than a "
              "million events is kept ready in the cache folder."},

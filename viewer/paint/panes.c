@@ -326,7 +326,8 @@ void parts_panel(struct parts *parts)
     }
     if (list->count == 0) {
         struct canvas_pen pen = parts_pen(parts, y, ROLE_DIM);
-        (void)canvas_puts(&pen, "  nothing in view");
+        (void)canvas_puts(&pen, parts->app->list_filter != NULL ? "  no line matches"
+                                                                : "  nothing in view");
         return;
     }
     panes_heads(parts, y++);

@@ -108,6 +108,13 @@ static enum theme_colors term_colors(int wanted)
     return (enum theme_colors)wanted;
 }
 
+/* GNU screen keeps Escape back until the next key while a program asks for the mouse. */
+static bool term_in_screen(void)
+{
+    const char *session = getenv("STY");
+    return session != NULL && session[0] != '\0';
+}
+
 static void term_start(struct terminal *term, const struct term_options *options)
 {
     (void)cbreak();
@@ -124,7 +131,7 @@ static void term_start(struct terminal *term, const struct term_options *options
     }
     term->theme.kind = options->theme;
     term->theme.colors = term_colors(options->colors);
-    if (options->mouse) {
+    if (options->mouse && !term_in_screen()) {
         (void)mousemask(BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON1_CLICKED |
                             BUTTON1_DOUBLE_CLICKED | BUTTON4_PRESSED | BUTTON5_PRESSED,
                         NULL);

@@ -137,6 +137,19 @@ expect 'the file has changed'
 send 'q'
 expect 'status=0'
 
+if command -v screen >/dev/null; then
+    echo "Escape in GNU screen"
+    mkdir -m 700 "$work/screen"
+    send "clear; SCREENDIR=$work/screen screen -c /dev/null -U $view; echo le''ft" Enter
+    expect '? help'
+    send 'g'
+    expect 'Idle gaps in view'
+    send 'Escape'
+    gone 'Idle gaps in view'
+    send 'q'
+    expect 'left'
+fi
+
 echo "stopped and continued"
 send "clear; $view" Enter
 expect '? help'
