@@ -395,6 +395,10 @@ static void view_preview(struct view *view, struct view_screen *screen,
 {
     struct view_args plain = {.color = args->color, .theme = args->theme};
     struct trace_options options = {.rows_most = VIEW_PREVIEW_ROWS, .threads = 1};
+    const struct loop_task task = {view_task_over, screen};
+    char title[APP_TITLE_BYTES];
+    view_title(rest->argv[0], title, sizeof title);
+    (void)loop_wait(screen->term, title, &screen->style, &task, true, NULL);
     if (rest->argc != 1) {
         return;
     }
@@ -426,7 +430,7 @@ static int view_loop(struct view *view, struct view_screen *screen, const struct
     do {
         const struct loop_task *beside = screen->loader != NULL ? &task : NULL;
         rc = view->open ? loop_run(screen->term, &view->session, &screen->style, beside, err)
-                        : loop_wait(screen->term, title, &screen->style, &task, err);
+                        : loop_wait(screen->term, title, &screen->style, &task, false, err);
         if (rc == LOOP_RELOAD) {
             session_app(&view->session)->reload = false;
             if (screen->loader == NULL && view_start(screen, rest, args, err) != 0) {

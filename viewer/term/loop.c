@@ -167,7 +167,7 @@ static bool loop_wants_out(struct terminal *term)
 }
 
 int loop_wait(struct terminal *term, const char *title, const struct frame_style *style,
-              const struct loop_task *task, struct err *err)
+              const struct loop_task *task, bool once, struct err *err)
 {
     struct canvas canvas = {0};
     char text[APP_READING_BYTES];
@@ -181,6 +181,9 @@ int loop_wait(struct terminal *term, const char *title, const struct frame_style
             break;
         }
         term_draw(term, &canvas, event == TERM_RESIZE || event == TERM_RESUME);
+        if (once) {
+            break;
+        }
         event = term_wait(term, LOOP_TASK_MS);
         if (event == TERM_SIGNAL) {
             rc = term_signal();

@@ -29,8 +29,9 @@ enum {
 /* task NULL: there is none. */
 int loop_run(struct terminal *term, struct session *session, const struct frame_style *style,
              const struct loop_task *task, struct err *err);
-/* The same before there is a session: only title and how far the task is. q leaves: 0. */
+/* The same before there is a session: only title and how far the task is. q leaves: 0. With once
+ * one frame is drawn, and nothing waited for. */
 int loop_wait(struct terminal *term, const char *title, const struct frame_style *style,
-              const struct loop_task *task, struct err *err);
+              const struct loop_task *task, bool once, struct err *err);
 
 #endif

@@ -179,6 +179,11 @@ void term_close(struct terminal *term)
         return;
     }
     (void)mousemask(0, NULL);
+    /* Where there is no second screen to leave, the prompt comes on a clean line. */
+    (void)attr_set(A_NORMAL, 0, NULL);
+    (void)move(LINES - 1, 0);
+    (void)clrtoeol();
+    (void)refresh();
     (void)endwin();
     delscreen(term->screen);
     term_uncatch(term);
