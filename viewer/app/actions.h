@@ -88,7 +88,7 @@ enum action_group {
     X(same_previous, "same-previous", "(", VIEW, EVENTS, "previous event of the same name") \
     X(gap_next, "gap-next", "]", VIEW, EVENTS, "next idle gap of the GPU") \
     X(gap_previous, "gap-previous", "[", VIEW, EVENTS, "previous idle gap of the GPU") \
-    X(escape, "escape", "Esc", VIEW, EVENTS, "forget the selection")
+    X(escape, "escape", "Esc", VIEW, EVENTS, "forget the selection and the marks of a search")
 
 #define ACTIONS_FIND(X) \
     X(search, "search", "/", VIEW, FIND, "search names by regular expression") \

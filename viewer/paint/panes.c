@@ -319,8 +319,11 @@ void parts_panel(struct parts *parts)
     const struct panel *list = &parts->app->list;
     int y = parts->at->list_row;
     int room = parts->at->list_rows - panel_extra(list);
+    char title[sizeof list->title + 32];
     int line;
-    panes_rule(parts, y++, list->title);
+    (void)snprintf(title, sizeof title, "%s%s", list->title,
+                   parts->app->list_filter != NULL ? "; lines that match" : "");
+    panes_rule(parts, y++, title);
     if (list->bins.count > 0) {
         panes_bins(parts, y++);
     }
