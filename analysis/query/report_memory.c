@@ -1,11 +1,11 @@
 /*
- * report_memory: mem_usage: allocations of device memory over time, from
- * CUDA_GPU_MEMORY_USAGE_EVENTS. A free is paired with the allocation of the same process, device
- * and address; frees of what was allocated before the capture count as such, not against the sum.
+ * report_memory: mem_usage: allocations of device memory over time. memory.h says which allocation
+ * a free ends; frees of what was allocated before the capture count as such, not against the sum.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/query/memory.h"
 #include "analysis/query/report_kit.h"
 #include "analysis/query/report_list.h"
 #include "analysis/query/spark.h"
@@ -30,24 +30,6 @@ static const struct table_column MEMORY_COLUMNS[] = {
     {"Allocated over Time", TABLE_TEXT, 0},
 };
 
-/* One event. */
-struct memory_event {
-    int64_t at_ns;
-    int64_t global_pid;
-    int64_t device;
-    int64_t address;
-    int64_t bytes;
-    int64_t row;
-    int kind;
-    bool is_free;
-};
-
-struct memory_events {
-    struct memory_event *list; /* owned, by time */
-    size_t count;
-    size_t cap;
-};
-
 /* What one process has on one device, of one memory kind. */
 struct memory_key {
     int64_t global_pid;
@@ -70,89 +52,36 @@ struct memory_sum {
     size_t column;                       /* the last part that was written */
 };
 
-/* A live allocation, in a table by its key. */
-struct memory_block_key {
-    int64_t global_pid;
-    int64_t device;
-    int64_t address;
-};
-
 struct memory_work {
     const struct report_context *c;
     struct memory_events events;
     struct intern groups; /* of memory_key */
     struct memory_sum *sums;
-    struct intern blocks; /* of memory_block_key */
-    int64_t *block_bytes; /* owned, by block; -1 = not live */
-    uint32_t *block_group;
     int64_t begin_ns;
     int64_t end_ns;
 };
 
-static int memory_event_compare(const void *left, const void *right)
-{
-    const struct memory_event *a = left;
-    const struct memory_event *b = right;
-    if (a->at_ns != b->at_ns) {
-        return a->at_ns < b->at_ns ? -1 : 1;
-    }
-    return (a->row > b->row) - (a->row < b->row);
-}
-
 static bool memory_kept(const struct report_context *c, const struct memory_event *event)
 {
     const struct report_select *select = c->select;
-    if (select->none || (select->device >= 0 && event->device != select->device)) {
+    if (select->none || (select->device >= 0 && event->device_id != select->device)) {
         return false;
     }
     return select->process == TRACE_NONE ||
            c->trace->processes[select->process].global_pid == event->global_pid;
 }
 
-static int memory_add(struct memory_events *events, const struct memory_event *event)
+/* Leaves what the selection keeps; a free and its allocation are both kept or neither. */
+static void memory_select(struct memory_work *work)
 {
-    if (events->count == events->cap) {
-        size_t cap = events->cap == 0 ? 256 : events->cap * 2;
-        struct memory_event *grown = realloc(events->list, cap * sizeof *grown);
-        if (grown == NULL) {
-            return -1;
-        }
-        events->list = grown;
-        events->cap = cap;
-    }
-    events->list[events->count++] = *event;
-    return 0;
-}
-
-static int memory_read(struct memory_work *work, struct store *store, struct err *err)
-{
-    static const char *const COLUMNS[] = {"start", "globalPid", "deviceId",           "address",
-                                          "bytes", "memKind",   "memoryOperationType"};
-    struct store_scan scan = {.table = "CUDA_GPU_MEMORY_USAGE_EVENTS",
-                              .columns = COLUMNS,
-                              .column_count = 7,
-                              .end_row = INT64_MAX};
-    struct store_cursor *cursor = store_scan(store, &scan, err);
-    int more = cursor == NULL ? -1 : 1;
-    while (more == 1 && (more = store_next(cursor, err)) == 1) {
-        struct memory_event event = {.at_ns = store_int(cursor, 0, 0),
-                                     .global_pid = store_int(cursor, 1, 0),
-                                     .device = store_int(cursor, 2, 0),
-                                     .address = store_int(cursor, 3, 0),
-                                     .bytes = store_int(cursor, 4, 0),
-                                     .kind = (int)store_int(cursor, 5, -1),
-                                     .is_free = store_int(cursor, 6, 0) == 1,
-                                     .row = store_rowid(cursor)};
-        if (memory_kept(work->c, &event) && memory_add(&work->events, &event) != 0) {
-            more = err_nomem(err, "the allocations");
+    size_t kept = 0;
+    size_t k;
+    for (k = 0; k < work->events.count; k++) {
+        if (memory_kept(work->c, &work->events.list[k])) {
+            work->events.list[kept++] = work->events.list[k];
         }
     }
-    store_cursor_close(cursor);
-    if (work->events.count > 0) {
-        qsort(work->events.list, work->events.count, sizeof *work->events.list,
-              memory_event_compare);
-    }
-    return more < 0 ? -1 : 0;
+    work->events.count = kept;
 }
 
 /* The level so far holds from the last written part to the part of t. */
@@ -169,35 +98,46 @@ static void memory_level(const struct memory_work *work, struct memory_sum *sum,
     }
 }
 
-static void memory_free(struct memory_work *work, const struct memory_event *event, uint32_t block,
-                        struct memory_sum *named)
+/* The sum that an event of this kind of memory belongs to. NULL: no memory. */
+static struct memory_sum *memory_sum_of(struct memory_work *work, const struct memory_event *event,
+                                        int32_t kind)
 {
-    int64_t bytes = work->block_bytes[block];
-    struct memory_sum *sum = bytes < 0 ? named : &work->sums[work->block_group[block]];
-    sum->frees++;
-    if (bytes < 0) {
-        sum->unknown_frees++;
-        return;
+    struct memory_key key = {event->global_pid, event->device_id, kind};
+    uint32_t group = intern_add(&work->groups, (const char *)&key, sizeof key);
+    if (group == INTERN_NONE) {
+        return NULL;
     }
-    memory_level(work, sum, event->at_ns);
-    sum->freed_bytes += bytes;
-    sum->now_bytes -= bytes;
-    sum->live--;
-    work->block_bytes[block] = -1;
+    work->sums[group].key = key;
+    return &work->sums[group];
 }
 
-static void memory_alloc(struct memory_work *work, const struct memory_event *event, uint32_t block,
-                         uint32_t group)
+/* The allocation that the event ends, out of its sum. 0 or -1. */
+static int memory_end(struct memory_work *work, const struct memory_event *event)
 {
-    struct memory_sum *sum = &work->sums[group];
-    if (work->block_bytes[block] >= 0) {
-        struct memory_sum *old = &work->sums[work->block_group[block]];
-        old->now_bytes -= work->block_bytes[block];
-        old->live--;
+    struct memory_sum *sum =
+        memory_sum_of(work, event, event->ended_bytes < 0 ? event->kind : event->ended_kind);
+    if (sum == NULL) {
+        return -1;
+    }
+    sum->frees += event->is_free ? 1 : 0;
+    if (event->ended_bytes < 0) {
+        sum->unknown_frees++;
+        return 0;
     }
     memory_level(work, sum, event->at_ns);
-    work->block_bytes[block] = event->bytes;
-    work->block_group[block] = group;
+    sum->freed_bytes += event->is_free ? event->ended_bytes : 0;
+    sum->now_bytes -= event->ended_bytes;
+    sum->live--;
+    return 0;
+}
+
+static int memory_alloc(struct memory_work *work, const struct memory_event *event)
+{
+    struct memory_sum *sum = memory_sum_of(work, event, event->kind);
+    if (sum == NULL) {
+        return -1;
+    }
+    memory_level(work, sum, event->at_ns);
     sum->allocations++;
     sum->allocated_bytes += event->bytes;
     sum->now_bytes += event->bytes;
@@ -207,33 +147,24 @@ static void memory_alloc(struct memory_work *work, const struct memory_event *ev
         sum->peak_ns = event->at_ns;
     }
     memory_level(work, sum, event->at_ns);
+    return 0;
 }
 
 /* 0, or -1 for want of memory. */
 static int memory_play(struct memory_work *work)
 {
     size_t k;
-    for (k = 0; k < work->events.count; k++) {
+    int rc = 0;
+    for (k = 0; rc == 0 && k < work->events.count; k++) {
         const struct memory_event *event = &work->events.list[k];
-        struct memory_key key = {event->global_pid, event->device, event->kind};
-        struct memory_block_key at = {event->global_pid, event->device, event->address};
-        uint32_t known = work->blocks.count;
-        uint32_t group = intern_add(&work->groups, (const char *)&key, sizeof key);
-        uint32_t block = intern_add(&work->blocks, (const char *)&at, sizeof at);
-        if (group == INTERN_NONE || block == INTERN_NONE) {
-            return -1;
+        if (event->is_free || event->ended_bytes >= 0) {
+            rc = memory_end(work, event);
         }
-        if (block == known) {
-            work->block_bytes[block] = -1;
-        }
-        work->sums[group].key = key;
-        if (event->is_free) {
-            memory_free(work, event, block, &work->sums[group]);
-        } else {
-            memory_alloc(work, event, block, group);
+        if (rc == 0 && !event->is_free) {
+            rc = memory_alloc(work, event);
         }
     }
-    return 0;
+    return rc;
 }
 
 static void memory_put(const struct memory_work *work, struct memory_sum *sum, struct store *store,
@@ -269,9 +200,7 @@ static int memory_table(struct memory_work *work, struct store *store, struct ta
     size_t count = work->events.count;
     uint32_t g;
     work->sums = calloc(count + 1, sizeof *work->sums);
-    work->block_bytes = calloc(count + 1, sizeof *work->block_bytes);
-    work->block_group = calloc(count + 1, sizeof *work->block_group);
-    if (work->sums == NULL || work->block_bytes == NULL || work->block_group == NULL) {
+    if (work->sums == NULL) {
         return err_nomem(err, "the allocations");
     }
     work->begin_ns = work->events.list[0].at_ns;
@@ -293,21 +222,19 @@ static int memory_run(const struct report_context *c, struct report_result *out,
 {
     struct memory_work work = {.c = c};
     struct store *store = trace_store(c->trace, err);
-    int rc = store == NULL ? -1 : memory_read(&work, store, err);
+    int rc = store == NULL ? -1 : memory_read(store, &work.events, err);
     out->table = table_new(REPORT_MEM_USAGE.title, MEMORY_COLUMNS, 13);
     out->status = store != NULL && store_row_bound(store, "CUDA_GPU_MEMORY_USAGE_EVENTS") > 0
                       ? REPORT_ROWS
                       : REPORT_MISSING;
+    memory_select(&work);
     if (rc == 0 && work.events.count > 0 && out->table != NULL) {
         rc = memory_table(&work, store, out->table, err);
     }
     store_close(store);
-    free(work.events.list);
+    memory_free(&work.events);
     free(work.sums);
-    free(work.block_bytes);
-    free(work.block_group);
     intern_free(&work.groups);
-    intern_free(&work.blocks);
     return rc;
 }
 

@@ -1,22 +1,18 @@
 /*
  * series_load: memory in use and GPU metrics, which are in the file alone.
  *
- * Memory: events are sorted by process, device and address, so that each free meets the allocation
- * that it ends; the changes that come of it are then sorted by time. Metrics: one pass counts the
- * samples of each, a second one fills its arrays.
+ * Memory: memory.h says what each event ends; here that becomes the changes of each device.
+ * Metrics: one pass counts the samples of each, a second one fills its arrays.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/query/memory.h"
 #include "analysis/query/series.h"
 #include "analysis/query/series_own.h"
 #include "analysis/store/store.h"
 
 enum {
-    MEM_PAGEABLE = 0, /* kinds of memory in the file that are not on a device */
-    MEM_PINNED = 1,
-    OPER_ALLOC = 0,
-    OPER_FREE = 1,
     GPU_MASK = 0xFF, /* the low bits of a metric's type number are the GPU's */
 };
 
@@ -37,15 +33,11 @@ static struct series *set_add(struct series_set *set)
 
 /* ---- memory ---- */
 
-struct mem_event {
+/* What an event does to the memory in use on a device. */
+struct mem_change {
     uint32_t device;   /* index, TRACE_NONE */
     int64_t device_id; /* as the process numbers it */
-    int64_t global_pid;
-    int64_t address;
-    int64_t at_ns;
-    int64_t bytes;
-    int64_t row;
-    bool is_free;
+    struct series_change change;
 };
 
 /* The device that a process means by a number: that of its lanes, else the one shown so. */
@@ -64,7 +56,7 @@ static uint32_t device_of(const struct trace *trace, int64_t global_pid, int64_t
     return TRACE_NONE;
 }
 
-static int mem_cmp_device(const struct mem_event *x, const struct mem_event *y)
+static int mem_cmp_device(const struct mem_change *x, const struct mem_change *y)
 {
     int c = cmp_i64(x->device, y->device);
     return c != 0 || x->device != TRACE_NONE ? c : cmp_i64(x->device_id, y->device_id);
@@ -72,115 +64,73 @@ static int mem_cmp_device(const struct mem_event *x, const struct mem_event *y)
 
 static int mem_cmp(const void *a, const void *b)
 {
-    const struct mem_event *x = a;
-    const struct mem_event *y = b;
+    const struct mem_change *x = a;
+    const struct mem_change *y = b;
     int c = mem_cmp_device(x, y);
-    if (c == 0)
-        c = cmp_i64(x->global_pid, y->global_pid);
-    if (c == 0)
-        c = cmp_i64(x->address, y->address);
-    if (c == 0)
-        c = cmp_i64(x->at_ns, y->at_ns);
-    return c != 0 ? c : cmp_i64(x->row, y->row);
+    return c != 0 ? c : cmp_i64(x->change.at_ns, y->change.at_ns);
 }
 
-static int mem_read(const struct trace *trace, struct store *store, struct mem_event **out,
-                    size_t *count, struct err *err)
+/* The changes of device memory, by device. */
+static size_t mem_changes(const struct trace *trace, const struct memory_events *events,
+                          struct mem_change *out)
 {
-    static const char *const columns[] = {"start", "globalPid", "deviceId",           "address",
-                                          "bytes", "memKind",   "memoryOperationType"};
-    const struct store_scan scan = {.table = "CUDA_GPU_MEMORY_USAGE_EVENTS",
-                                    .columns = columns,
-                                    .column_count = 7,
-                                    .end_row = INT64_MAX};
-    int64_t bound = store_count(store, scan.table, err);
-    int rc = 0;
-    if (bound < 0)
-        return -1;
-    *out = calloc((size_t)bound + 1, sizeof **out);
-    if (*out == NULL)
-        return err_nomem(err, "the memory in use");
-    struct store_cursor *cursor = bound > 0 ? store_scan(store, &scan, err) : NULL;
-    if (cursor == NULL)
-        return bound > 0 ? -1 : 0;
-    while (*count < (size_t)bound && (rc = store_next(cursor, err)) == 1) {
-        int64_t kind = store_int(cursor, 5, -1);
-        int64_t oper = store_int(cursor, 6, -1);
-        if (kind == MEM_PAGEABLE || kind == MEM_PINNED || (oper != OPER_ALLOC && oper != OPER_FREE))
-            continue;
-        struct mem_event *event = &(*out)[(*count)++];
-        event->at_ns = store_int(cursor, 0, 0);
-        event->global_pid = store_int(cursor, 1, 0);
-        event->device_id = store_int(cursor, 2, 0);
-        event->device = device_of(trace, event->global_pid, event->device_id);
-        event->address = store_int(cursor, 3, 0);
-        event->bytes = store_int(cursor, 4, 0);
-        event->is_free = oper == OPER_FREE;
-        event->row = store_rowid(cursor);
-    }
-    store_cursor_close(cursor);
-    return rc < 0 ? -1 : 0;
-}
-
-static bool mem_same_block(const struct mem_event *a, const struct mem_event *b)
-{
-    return mem_cmp_device(a, b) == 0 && a->global_pid == b->global_pid && a->address == b->address;
-}
-
-/* The changes of the events of one device. A second allocation at an address that was not freed
- * takes the place of the first. */
-static size_t mem_changes(const struct mem_event *events, size_t count,
-                          struct series_change *changes)
-{
-    int64_t held = 0;
     size_t n = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct mem_event *event = &events[i];
-        int64_t bytes = event->is_free || event->bytes < 0 ? 0 : event->bytes;
-        if (i == 0 || !mem_same_block(event, event - 1))
-            held = 0;
-        if (bytes != held)
-            changes[n++] = (struct series_change){event->at_ns, bytes - held};
-        held = bytes;
+    for (size_t i = 0; i < events->count; i++) {
+        const struct memory_event *event = &events->list[i];
+        int64_t bytes = event->is_free || memory_on_host(event->kind) ? 0 : event->bytes;
+        if (event->ended_bytes > 0 && !memory_on_host(event->ended_kind))
+            bytes -= event->ended_bytes;
+        if (bytes == 0)
+            continue;
+        out[n++] = (struct mem_change){
+            .device = device_of(trace, event->global_pid, event->device_id),
+            .device_id = event->device_id,
+            .change = {event->at_ns, bytes},
+        };
     }
+    qsort(out, n, sizeof *out, mem_cmp);
     return n;
+}
+
+/* The series of the changes of one device. */
+static int mem_series(const struct trace *trace, const struct mem_change *list, size_t count,
+                      struct series_change *scratch, struct series_set *set)
+{
+    struct series *series = set_add(set);
+    if (series == NULL)
+        return -1;
+    for (size_t i = 0; i < count; i++)
+        scratch[i] = list[i].change;
+    series->kind = SERIES_MEMORY;
+    series->label = "memory";
+    series->device = list->device;
+    series->process = TRACE_NONE;
+    series->thread = TRACE_NONE;
+    series->end_ns = trace->end_ns;
+    return series_from_changes(series, scratch, count);
 }
 
 static int mem_load(const struct trace *trace, struct store *store, struct series_set *set,
                     struct err *err)
 {
-    struct mem_event *events = NULL;
-    struct series_change *changes = NULL;
-    size_t count = 0;
-    int rc = mem_read(trace, store, &events, &count, err);
-    if (rc == 0 && count > 0) {
-        changes = malloc((count + 1) * sizeof *changes);
-        rc = changes == NULL ? err_nomem(err, "the memory in use") : 0;
-        qsort(events, count, sizeof *events, mem_cmp);
-    }
+    struct memory_events events;
+    if (memory_read(store, &events, err) != 0)
+        return -1;
+    struct mem_change *list = malloc((events.count + 1) * sizeof *list);
+    struct series_change *scratch = malloc((events.count + 1) * sizeof *scratch);
+    int rc = list == NULL || scratch == NULL ? -1 : 0;
+    size_t count = rc == 0 ? mem_changes(trace, &events, list) : 0;
     for (size_t i = 0; rc == 0 && i < count;) {
         size_t end = i + 1;
-        while (end < count && mem_cmp_device(&events[i], &events[end]) == 0)
+        while (end < count && mem_cmp_device(&list[i], &list[end]) == 0)
             end++;
-        size_t change_count = mem_changes(&events[i], end - i, changes);
-        struct series *series = set_add(set);
-        if (series == NULL) {
-            rc = err_nomem(err, "the memory in use");
-            break;
-        }
-        series->kind = SERIES_MEMORY;
-        series->label = "memory";
-        series->device = events[i].device;
-        series->process = TRACE_NONE;
-        series->thread = TRACE_NONE;
-        series->end_ns = trace->end_ns;
-        if (series_from_changes(series, changes, change_count) != 0)
-            rc = err_nomem(err, "the memory in use");
+        rc = mem_series(trace, &list[i], end - i, scratch, set);
         i = end;
     }
-    free(events);
-    free(changes);
-    return rc;
+    memory_free(&events);
+    free(list);
+    free(scratch);
+    return rc == 0 ? 0 : err_nomem(err, "the memory in use");
 }
 
 /* ---- metrics ---- */
