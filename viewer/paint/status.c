@@ -38,7 +38,10 @@ static void status_device(const struct parts *parts, uint32_t device, struct can
         len = snprintf(text, sizeof text, "GPU%lld %.1f%% busy, idle %s  ", id, share, idle);
     }
     if (device != app_device(app) || len - 2 > room) {
-        (void)snprintf(text, sizeof text, "GPU%lld %.1f%%  ", id, share);
+        len = snprintf(text, sizeof text, "GPU%lld %.1f%%  ", id, share);
+    }
+    if (len - 2 > room) {
+        return; /* half a number would be a wrong one */
     }
     pen->role = device == app_device(app) ? ROLE_HEADER_STRONG : ROLE_HEADER;
     (void)canvas_puts(pen, text);
@@ -73,12 +76,16 @@ void parts_header(struct parts *parts)
     char at[TIMEFMT_BYTES];
     char span[TIMEFMT_BYTES];
     char filter[STATUS_TEXT_BYTES] = "";
-    int name_end = parts->at->cols >= 100 ? 32 : parts->at->cols >= 60 ? 18 : 0;
+    bool wide = parts->at->cols >= 100;
+    int pattern_cols = wide ? 24 : 18;
+    bool filtered = app->filter.terms != NULL;
+    int name_end = wide ? 32 : parts->at->cols < (filtered ? 80 : 60) ? 0 : filtered ? 12 : 18;
     int end = pen.end;
     if (app->filter.terms != NULL) {
         int len = snprintf(filter, sizeof filter, " %u of %u names ", app->filter.terms->matched,
                            app->filter.terms->names);
-        len += (int)strlen(app->filter.pattern) < 24 ? (int)strlen(app->filter.pattern) : 24;
+        len += (int)strlen(app->filter.pattern) < pattern_cols ? (int)strlen(app->filter.pattern)
+                                                               : pattern_cols;
         pen.end = end - len - 3 > 0 ? end - len - 3 : 0;
     }
     if (app->pair.other != NULL) {
@@ -103,7 +110,7 @@ void parts_header(struct parts *parts)
     if (app->filter.terms != NULL) {
         pen.role = ROLE_HEADER_STRONG;
         canvas_put(&pen, '/');
-        pen.end = pen.col + 24 < end ? pen.col + 24 : end;
+        pen.end = pen.col + pattern_cols < end ? pen.col + pattern_cols : end;
         (void)canvas_text_cut(&pen, app->filter.pattern, strlen(app->filter.pattern));
         pen.end = end;
         canvas_put(&pen, '/');
