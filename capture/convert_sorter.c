@@ -237,7 +237,6 @@ static struct head *new_record(struct sorter *sorter, size_t bytes)
         size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
         sorter->block = arena_alloc(&sorter->arena, size);
         sorter->block_left = sorter->block ? size : 0;
-        sorter->used += sorter->block_left;
     }
     if (!sorter->block) {
         return NULL;
@@ -245,6 +244,7 @@ static struct head *new_record(struct sorter *sorter, size_t bytes)
     void *at = sorter->block;
     sorter->block += bytes;
     sorter->block_left -= bytes;
+    sorter->used += bytes; /* not the block: a budget of one block holds more than one record */
     return at;
 }
 
