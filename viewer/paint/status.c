@@ -6,7 +6,8 @@
 #include "viewer/paint/parts.h"
 
 enum {
-    STATUS_TEXT_BYTES = 128
+    STATUS_TEXT_BYTES = 128,
+    STATUS_WIDE_COLS = 100
 };
 
 /* The longest form that fits: all, without a word, without the gaps, only the share. */
@@ -67,6 +68,19 @@ static void status_devices(const struct parts *parts, struct canvas_pen *pen)
     }
 }
 
+/* The room for the name of the file: what stands behind it matters more. */
+static int status_name_cols(const struct parts *parts)
+{
+    int cols = parts->at->cols;
+    if (cols >= STATUS_WIDE_COLS) {
+        return 32;
+    }
+    if (parts->app->filter.terms != NULL) {
+        return cols >= 80 ? 12 : 0;
+    }
+    return cols >= 60 ? 18 : 0;
+}
+
 void parts_header(struct parts *parts)
 {
     const struct app *app = parts->app;
@@ -76,10 +90,8 @@ void parts_header(struct parts *parts)
     char at[TIMEFMT_BYTES];
     char span[TIMEFMT_BYTES];
     char filter[STATUS_TEXT_BYTES] = "";
-    bool wide = parts->at->cols >= 100;
-    int pattern_cols = wide ? 24 : 18;
-    bool filtered = app->filter.terms != NULL;
-    int name_end = wide ? 32 : parts->at->cols < (filtered ? 80 : 60) ? 0 : filtered ? 12 : 18;
+    int pattern_cols = parts->at->cols >= STATUS_WIDE_COLS ? 24 : 18;
+    int name_end = status_name_cols(parts);
     int end = pen.end;
     if (app->filter.terms != NULL) {
         int len = snprintf(filter, sizeof filter, " %u of %u names ", app->filter.terms->matched,
