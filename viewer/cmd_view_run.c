@@ -26,6 +26,7 @@ enum {
     VIEW_FILE_MAX = 1 << 20,
     VIEW_PATH_BYTES = 1024,
     VIEW_CACHE_EVENTS = 1000000,
+    VIEW_STOP_MS = 1000,
     VIEW_QUICK_MS = 250,       /* what is read by then needs no word about it */
     VIEW_PREVIEW_ROWS = 20000, /* of each table, while the rest is read */
     VIEW_READING_BYTES = 64
@@ -484,6 +485,9 @@ static int view_show(struct view *view, const struct opts_rest *rest, const stru
     if (screen.loader != NULL) {
         struct trace *traces[LOADER_FILES];
         loader_stop(screen.loader);
+        if (!loader_wait(screen.loader, VIEW_STOP_MS)) {
+            (void)fprintf(stderr, "cutline view: waiting for the export to end; Ctrl-C ends it\n");
+        }
         (void)loader_take(screen.loader, traces, NULL);
     }
     buf_free(&screen.before);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,23 +142,44 @@ static const char *report_last_line(char *text, size_t len)
 }
 
 /* Starts nsys with its output in a pipe; *out is the pipe's end. 0 or an errno value. */
+/* Signals end nsys as ever, also where the thread that starts it takes none. */
+static int report_attributes(posix_spawnattr_t *attributes)
+{
+    sigset_t none;
+    int code = posix_spawnattr_init(attributes);
+    if (code == 0) {
+        (void)sigemptyset(&none);
+        (void)posix_spawnattr_setsigmask(attributes, &none);
+        (void)posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK);
+    }
+    return code;
+}
+
 static int report_spawn(char *const argv[], pid_t *pid, int *out)
 {
     posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
     int ends[2];
     int code;
     if (pipe(ends) != 0) {
         return errno;
     }
     (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-    code = posix_spawn_file_actions_init(&actions);
+    code = report_attributes(&attributes);
+    if (code == 0) {
+        code = posix_spawn_file_actions_init(&actions);
+        if (code != 0) {
+            (void)posix_spawnattr_destroy(&attributes);
+        }
+    }
     if (code == 0) {
         (void)posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
         (void)posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
         (void)posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
         (void)posix_spawn_file_actions_addclose(&actions, ends[1]);
-        code = posix_spawnp(pid, argv[0], &actions, NULL, argv, environ);
+        code = posix_spawnp(pid, argv[0], &actions, &attributes, argv, environ);
         (void)posix_spawn_file_actions_destroy(&actions);
+        (void)posix_spawnattr_destroy(&attributes);
     }
     (void)close(ends[1]);
     if (code != 0) {

@@ -106,6 +106,33 @@ for signal in TERM HUP INT; do
     expect 'same'
 done
 
+echo "while a file is read the screen says so, and can be left"
+mkdir "$work/bin"
+mkfifo "$work/go"
+cat >"$work/bin/nsys" <<SH
+#!/bin/bash
+# A stand-in that exports when it is told to.
+cat "$work/go" >/dev/null
+while [ "\$1" != --output ]; do shift; done
+cp "$capture" "\$2"
+SH
+chmod +x "$work/bin/nsys"
+touch "$work/one.nsys-rep" "$work/two.nsys-rep"
+slow="XDG_CACHE_HOME=$work/cache PATH=$work/bin:\$PATH $CUTLINE view"
+send "clear; $slow one.nsys-rep; echo en''ded=\$?" Enter
+expect 'reading 0 %'
+expect 'q quit'
+echo go >"$work/go"
+expect '? help'
+send 'q'
+expect 'ended=0'
+send "clear; $slow two.nsys-rep; echo en''ded=\$?" Enter
+expect 'reading 0 %'
+send 'C-c'
+expect 'ended=130'
+send 'stty -g >after; cmp before after && echo sa''me' Enter
+expect 'same'
+
 echo "two captures are read again"
 send "clear; $CUTLINE view $capture $capture; echo sta''tus=\$?" Enter
 expect 'BASE'
