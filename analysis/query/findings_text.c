@@ -7,6 +7,7 @@
 #include "analysis/base/timefmt.h"
 #include "analysis/base/utf8.h"
 #include "analysis/query/findings.h"
+#include "analysis/query/recipe.h"
 #include "analysis/query/rules_text.h"
 
 enum {
@@ -154,8 +155,11 @@ static void page_finding(const struct finding *finding, size_t number, const cha
     line(out, "", finding->evidence);
     line(out, "Try: ", finding->advice);
     struct buf command = {0};
+    struct buf word = {0};
+    recipe_quote(&word, file, strlen(file));
     buf_addf(&command, "%s ", finding->show);
-    utf8_sanitize(&command, file, strlen(file), false);
+    utf8_sanitize(&command, buf_text(&word), word.len, false);
+    buf_free(&word);
     if (rule_key(finding->rule) != NULL)
         buf_addf(&command, " (key %s in the timeline)", rule_key(finding->rule));
     line(out, "See: ", buf_text(&command));

@@ -109,6 +109,14 @@ assert got == want, (got, want)
 EOF
 done
 "$CUTLINE" analyze "$work/gen.sqlite" | grep -q '(key g in the timeline)$' || fail "no key"
+# The command can be typed as it stands, whatever the file is called.
+ln -s gen.sqlite "$work/it's a run.sqlite"
+(
+    cd "$work"
+    "$CUTLINE" analyze "it's a run.sqlite" | tr -s ' \n' ' ' |
+        sed "s|.*See: cutline \(analyze -r hidden_transfers --device 0 .*\)|$CUTLINE \1|; s|sqlite.*|sqlite'|" >"$work/typed"
+    bash "$work/typed" | grep -q 'Hidden Transfers'
+) || fail "$(cat "$work/typed")"
 grep -q '"gaps", "g"' viewer/app/actions.h || fail "the key of the gap list is another"
 grep -q '"zones", "Z"' viewer/app/actions.h || fail "the key of the zone list is another"
 
