@@ -79,6 +79,10 @@ record 2 -o l -t nonsense true
 record 2 -o l -c nvtx true
 record 0 -o m -t cuda,nvtx,osrt -s none --trace-fork-before-exec=true true
 says "not recorded: osrt"
+# a command line as it is written for nsys profile
+record 0 -f true -o m --trace=cuda,nvtx,cublas,cudnn --sample=cpu --cpuctxsw=none -b none --cudabacktrace=none -x true \
+    --flush-on-cudaprofilerstop=false --cuda-memory-usage true --cuda-graph-trace=graph:host-only -w true "$client" mark here
+equal "as nsys" "$(ask m.sqlite "SELECT count(*) FROM NVTX_EVENTS WHERE text = 'here'")" 1
 
 # --- NVTX: counts, threads, processes
 record 0 -o t "$client" threads 4
