@@ -316,3 +316,11 @@ int kit_rows_visit(const struct trace *trace, const struct kit_events *events,
     free(sorted);
     return rc;
 }
+
+void kit_need_calls(const struct report_context *c, struct report_result *out)
+{
+    if (out->status == REPORT_ROWS && c->trace->counts.api_calls == 0) {
+        out->status = REPORT_MISSING;
+        out->missing = "CUDA API data";
+    }
+}

@@ -225,6 +225,7 @@ static int exec_sum(const struct report_context *c, struct report_result *out, s
     int i;
     int rc = exec_work_new(c, &work, err);
     out->status = c->trace->counts.kernels > 0 ? REPORT_ROWS : REPORT_MISSING;
+    kit_need_calls(c, out);
     out->table = table_new(REPORT_CUDA_KERN_EXEC_SUM.title, EXEC_SUM_COLUMNS, 27);
     for (k = 0; rc == 0 && k < work.events.count; k++) {
         if (exec_times_of(c, work.events.list[k], &times)) {
@@ -316,6 +317,7 @@ static int exec_trace(const struct report_context *c, struct report_result *out,
     size_t k;
     int rc = exec_work_new(c, &work, err);
     out->status = c->trace->counts.kernels > 0 ? REPORT_ROWS : REPORT_MISSING;
+    kit_need_calls(c, out);
     out->table = table_new(REPORT_CUDA_KERN_EXEC_TRACE.title, EXEC_TRACE_COLUMNS, 14);
     if (rc == 0) {
         rows = gpu_rows_new(c->trace, &work.events, err);

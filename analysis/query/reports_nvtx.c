@@ -332,6 +332,7 @@ static int nvtx_gpu_proj_trace(const struct report_context *c, struct report_res
     uint32_t i;
     int rc = proj_new(c, &work, err);
     out->status = proj_status(c);
+    kit_need_calls(c, out);
     out->table = table_new(
         proj_title(c, "NVTX GPU Projection Trace", "NVTX GPU Projection Trace, by process"),
         PROJ_TRACE_COLUMNS, 14);
@@ -437,6 +438,7 @@ static int nvtx_gpu_proj_sum(const struct report_context *c, struct report_resul
     uint32_t i;
     int rc = proj_new(c, &work, err);
     out->status = proj_status(c);
+    kit_need_calls(c, out);
     out->table = table_new(
         proj_title(c, "NVTX GPU Projection Summary", "NVTX GPU Projection Summary, by process"),
         PROJ_SUM_COLUMNS, 14);

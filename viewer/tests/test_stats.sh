@@ -169,4 +169,11 @@ diff - "$work/got" <<'CSV' || fail "mem_usage differs"
 7,0,Device,2,2,5.000,3.000,5.000,200,2.000,1,1
 7,0,Managed,1,0,0.500,0.000,0.500,600,0.500,1,0
 CSV
+# Without API calls nothing says which kernel a range or a thread launched: SKIPPED, not an empty table.
+"$CUTLINE_BUILD/generate" --no-api --steps 2 "$work/no-api.sqlite"
+for name in cuda_kern_exec_sum cuda_kern_exec_trace nvtx_kern_sum nvtx_gpu_proj_sum nvtx_gpu_proj_trace; do
+    "$CUTLINE" stats -r $name "$work/no-api.sqlite" | grep -q '^SKIPPED: .* does not contain CUDA API data\.$' ||
+        fail "$name without API calls"
+    [ "$("$CUTLINE" stats -q -r $name -f csv "$work/no-api.sqlite" 2>/dev/null | wc -l)" -le 1 ] || fail "$name has rows"
+done
 echo "ok"
