@@ -12,6 +12,8 @@
 #include "viewer/opts_own.h"
 #include "viewer/output.h"
 
+#define MISSING "something is missing"
+
 /* One walk over argv. */
 struct parse {
     const struct opts_spec *spec;
@@ -183,8 +185,8 @@ static int check_operands(const struct opts_spec *spec, const struct opts_rest *
     int max = spec == NULL ? 0 : spec->operands_max;
     int min = spec == NULL ? 0 : spec->operands_min;
     if (rest->argc < min) {
-        return rest->argc == 0 ? err_set(err, "something is missing after the command")
-                               : err_set(err, "something is missing after '%s'", rest->argv[0]);
+        return rest->argc == 0 ? err_set(err, MISSING " after the command")
+                               : err_set(err, MISSING " after '%s'", rest->argv[0]);
     }
     if (max >= 0 && rest->argc > max) {
         return err_set(err, "one word too many: '%s'", rest->argv[max]);
@@ -232,6 +234,11 @@ bool opts_begin(const struct command *command, int argc, char **argv, void *args
         opts_help(command, &help);
         *status = output_all(&help, &err) == 0 ? COMMAND_DONE : COMMAND_FAILED;
         buf_free(&help);
+    }
+    if (result < 0 && strncmp(err.text, MISSING, strlen(MISSING)) == 0) {
+        const struct err missing = err;
+        (void)err_set(&err, "%.200s; write cutline %s %s", missing.text, command->name,
+                      command->args);
     }
     if (result < 0 || *status == COMMAND_FAILED) {
         output_error(command->name, &err);

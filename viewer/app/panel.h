@@ -60,6 +60,9 @@ enum {
     PANEL_ITEMS_MAX = 20000
 };
 
+/* A time that another line counts already: less than what is not known (-1). */
+#define PANEL_AGAIN INT64_C(-2)
+
 struct panel_item {
     int64_t value[PANEL_COLUMNS];
     const char *text; /* lives in the arena or the trace; not sanitised */

@@ -108,7 +108,7 @@ void panel_make_findings(struct app *app)
         item = panel_wants(app, buf_text(&text), text.len) ? panel_add(list) : NULL;
         if (item != NULL) {
             /* what another finding counts already is not counted again: it comes last */
-            item->value[0] = finding->within != NULL ? -1 : finding->recoverable_ns;
+            item->value[0] = finding->within != NULL ? PANEL_AGAIN : finding->recoverable_ns;
             item->text = panel_copy(list, &text, &item->text_len);
             item->note = panel_copy(list, &note, &item->note_len);
             item->begin_ns = finding->begin_ns;

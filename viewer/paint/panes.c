@@ -175,7 +175,7 @@ static void panes_value(const struct panel_column *column, int64_t value, int64_
     switch (column->type) {
     case PANEL_TIME:
         if (value < 0) {
-            (void)snprintf(out, TIMEFMT_BYTES, "?");
+            (void)snprintf(out, TIMEFMT_BYTES, value == PANEL_AGAIN ? "above" : "?");
             break;
         }
         (void)timefmt_duration(value, out);

@@ -93,6 +93,10 @@ if [ -d "$CUTLINE_CAPTURES" ]; then
         fail "$(cat "$work/page")"
 fi
 
+# The list of the timeline says of such losses that they are counted above.
+"$CUTLINE" view --dump --size 100x60 --script <(printf DG) "$work/gen.sqlite" >"$work/frame"
+grep -q '^ *above  *CUDA Synchronization APIs: ' "$work/frame" || fail "$(cat "$work/frame")"
+
 # What the findings say of idle time is what the gaps add up to; their keys are those of the timeline.
 for capture in "${captures[@]}"; do
     "$CUTLINE" analyze -f csv "$capture" >"$work/findings.csv"

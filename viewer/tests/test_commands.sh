@@ -33,6 +33,7 @@ expect 2 "no command or file 'zzzzzzzz'" zzzzzzzz
 expect 2 "did you mean --mdoc" help --mdco
 expect 2 "no shell 'tcsh'" completion tcsh
 expect 2 "one word too many: 'b'" help a b
+expect 2 "something is missing after 'a'; write cutline diff BASE NEW" diff a
 
 # A file as the first word is viewed.
 demo=$CUTLINE_BUILD/demo.sqlite
