@@ -66,8 +66,8 @@ struct gpu_row *gpu_rows_new(const struct trace *trace, const struct kit_events 
                                          "dynamicSharedMemory"};
     static const char *const COPY[] = {"correlationId", "greenContextId", "bytes", "srcKind",
                                        "dstKind"};
-    static const char *const SET[] = {"correlationId", "greenContextId", "bytes", "none",
-                                      "memKind"};
+    static const char *const SET[] = {"correlationId", "greenContextId", "bytes", "memKind",
+                                      "none"};
     const struct kit_rows passes[] = {
         {TRACE_GPU, KIT_KERNELS,                                KERNEL, 11, gpu_row_kernel, NULL, NULL},
         {TRACE_GPU, 1U << TRACE_MEMCPY | 1U << TRACE_MIGRATION, COPY,   5,  gpu_row_memory, NULL,

@@ -342,7 +342,8 @@ class Truth:
                            mega(k["dynamicSharedMemory"]), None, None, None, None, k["contextId"] or 0,
                            k["greenContextId"] or None, k["streamId"] or 0, self.c.kernel(k)])
         for m in self.memops():
-            kinds = [m.get("srcKind"), m.get("dstKind") if "copyKind" in m else m.get("memKind")]
+            # "SrcMemKd: memcpy source memory kind or memset memory kind" (Nsight Systems documentation)
+            kinds = [m.get("srcKind") if "copyKind" in m else m.get("memKind"), m.get("dstKind")]
             rows.append([m["start"], duration(m), m["correlationId"]] + [None] * 9
                         + [mega(m["bytes"]),
                            m["bytes"] * 1e3 / duration(m) if duration(m) else None]
