@@ -57,7 +57,8 @@ struct table *findings_table(const struct facts *facts, const struct findings *f
  * The findings for people, at most 79 columns: what the devices did, then each finding with its
  * evidence, advice and command; last, a line for each rule that sees time again which another one
  * counts. With all set, those are findings like the others, and findings below 0.1 % of the span
- * are shown, too; without, they are counted. file is the name for the commands, which quote it for a shell.
+ * are shown, too; without, they are counted. file is the name for the commands, which quote it for
+ * a shell.
  */
 void findings_text(const struct facts *facts, const struct findings *findings, const char *file,
                    bool all, struct buf *out);
