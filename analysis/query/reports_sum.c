@@ -203,12 +203,22 @@ static int sum_memory_size(const struct report_context *c, struct report_result 
     return rc;
 }
 
-/* Events of a host table by name: API calls, OS runtime calls. */
-static void sum_host(const struct report_context *c, enum trace_table table, const char *category,
-                     struct kit_sums *sums)
+/* Which events a summary by name adds up, and how a name gets its group (asked once a name). */
+struct sum_names {
+    enum trace_table table;
+    uint32_t kinds; /* bits of 1 << enum trace_kind */
+    uint32_t (*group)(const struct report_context *c, const struct sum_names *what, uint32_t name,
+                      struct kit_sums *sums);
+    const char *category; /* sum_host_group: the text before the name, "" = none */
+    bool style;           /* sum_nvtx_group: with the style before the name */
+};
+
+/* Adds up the events of one table by name. */
+static void sum_by_name(const struct report_context *c, const struct sum_names *what,
+                        struct kit_sums *sums)
 {
     const struct trace *trace = c->trace;
-    const struct trace_events *events = &trace->events[table];
+    const struct trace_events *events = &trace->events[what->table];
     uint32_t *by_name = malloc(((size_t)trace->name_count + 1) * sizeof *by_name);
     uint32_t lane;
     if (by_name == NULL) {
@@ -219,23 +229,38 @@ static void sum_host(const struct report_context *c, enum trace_table table, con
     for (lane = 0; lane < trace->lane_count; lane++) {
         const struct trace_lane *l = &trace->lanes[lane];
         uint32_t i;
-        if (l->table != table || !select_lane(trace, c->select, l)) {
+        if (l->table != what->table || !select_lane(trace, c->select, l)) {
             continue;
         }
         for (i = l->first; i < l->first + l->count; i++) {
             uint32_t name = events->name[i];
-            if (!kit_event(c, table, i, UINT32_MAX) || !select_name(c->select, name)) {
+            if (!kit_event(c, what->table, i, what->kinds) || !select_name(c->select, name)) {
                 continue;
             }
             if (by_name[name] == INTERN_NONE) {
-                struct kit_text texts[2] = {sum_literal(category), kit_api(trace, name)};
-                int skip = category[0] == '\0' ? 1 : 0;
-                by_name[name] = kit_sums_group(sums, texts + skip, 2 - skip);
+                by_name[name] = what->group(c, what, name, sums);
             }
             kit_sums_add(sums, by_name[name], events->end_ns[i] - events->begin_ns[i]);
         }
     }
     free(by_name);
+}
+
+static uint32_t sum_host_group(const struct report_context *c, const struct sum_names *what,
+                               uint32_t name, struct kit_sums *sums)
+{
+    struct kit_text texts[2] = {sum_literal(what->category), kit_api(c->trace, name)};
+    int skip = what->category[0] == '\0' ? 1 : 0;
+    return kit_sums_group(sums, texts + skip, 2 - skip);
+}
+
+/* Events of a host table by name: API calls, OS runtime calls. */
+static void sum_host(const struct report_context *c, enum trace_table table, const char *category,
+                     struct kit_sums *sums)
+{
+    const struct sum_names what = {
+        .table = table, .kinds = UINT32_MAX, .group = sum_host_group, .category = category};
+    sum_by_name(c, &what, sums);
 }
 
 static int sum_api(const struct report_context *c, struct report_result *out, struct err *err)
@@ -303,8 +328,8 @@ static int sum_api_gpu(const struct report_context *c, struct report_result *out
 }
 
 /* The group of an NVTX name: its style too is that of the name. */
-static uint32_t sum_nvtx_group(const struct report_context *c, uint32_t name, bool style,
-                               struct kit_sums *sums)
+static uint32_t sum_nvtx_group(const struct report_context *c, const struct sum_names *what,
+                               uint32_t name, struct kit_sums *sums)
 {
     bool pushpop = c->trace->names[name].kind == TRACE_NVTX_PUSHPOP;
     struct kit_text texts[2] = {sum_literal(pushpop ? "PushPop" : "StartEnd")};
@@ -313,52 +338,24 @@ static uint32_t sum_nvtx_group(const struct report_context *c, uint32_t name, bo
     kit_nvtx(&label, c->trace, name);
     texts[1] = (struct kit_text){buf_text(&label), label.len};
     if (!buf_failed(&label)) {
-        group = kit_sums_group(sums, texts + (style ? 0 : 1), style ? 2 : 1);
+        group = kit_sums_group(sums, texts + (what->style ? 0 : 1), what->style ? 2 : 1);
     }
     buf_free(&label);
     return group;
 }
 
 /* NVTX ranges by domain and text. */
-static void sum_nvtx_add(const struct report_context *c, uint32_t kinds, bool style,
-                         struct kit_sums *sums)
-{
-    const struct trace *trace = c->trace;
-    const struct trace_events *nvtx = &trace->events[TRACE_NVTX];
-    uint32_t *by_name = malloc(((size_t)trace->name_count + 1) * sizeof *by_name);
-    uint32_t lane;
-    if (by_name == NULL) {
-        sums->groups.failed = 1;
-        return;
-    }
-    memset(by_name, 0xFF, ((size_t)trace->name_count + 1) * sizeof *by_name);
-    for (lane = 0; lane < trace->lane_count; lane++) {
-        const struct trace_lane *l = &trace->lanes[lane];
-        uint32_t i;
-        if (l->table != TRACE_NVTX || !select_lane(trace, c->select, l)) {
-            continue;
-        }
-        for (i = l->first; i < l->first + l->count; i++) {
-            uint32_t name = nvtx->name[i];
-            if (!kit_event(c, TRACE_NVTX, i, kinds) || !select_name(c->select, name)) {
-                continue;
-            }
-            if (by_name[name] == INTERN_NONE) {
-                by_name[name] = sum_nvtx_group(c, name, style, sums);
-            }
-            kit_sums_add(sums, by_name[name], nvtx->end_ns[i] - nvtx->begin_ns[i]);
-        }
-    }
-    free(by_name);
-}
-
 static int sum_nvtx_kinds(const struct report_context *c, uint32_t kinds,
                           const struct kit_sums_layout *layout, struct report_result *out,
                           struct err *err)
 {
+    const struct sum_names what = {.table = TRACE_NVTX,
+                                   .kinds = kinds,
+                                   .group = sum_nvtx_group,
+                                   .style = layout->text_count == 2};
     struct kit_sums sums = {0};
     out->status = c->trace->counts.nvtx_ranges > 0 ? REPORT_ROWS : REPORT_MISSING;
-    sum_nvtx_add(c, kinds, layout->text_count == 2, &sums);
+    sum_by_name(c, &what, &sums);
     return sum_finish(&sums, layout, out, err);
 }
 
