@@ -287,26 +287,25 @@ struct fields {
     size_t left;
 };
 
-static bool take_u32(struct fields *fields, uint32_t *value)
+static bool take(struct fields *fields, void *value, size_t bytes)
 {
-    if (fields->left < sizeof(*value)) {
+    if (fields->left < bytes) {
         return false;
     }
-    memcpy(value, fields->at, sizeof(*value));
-    fields->at += sizeof(*value);
-    fields->left -= sizeof(*value);
+    memcpy(value, fields->at, bytes);
+    fields->at += bytes;
+    fields->left -= bytes;
     return true;
+}
+
+static bool take_u32(struct fields *fields, uint32_t *value)
+{
+    return take(fields, value, sizeof(*value));
 }
 
 static bool take_u64(struct fields *fields, uint64_t *value)
 {
-    if (fields->left < sizeof(*value)) {
-        return false;
-    }
-    memcpy(value, fields->at, sizeof(*value));
-    fields->at += sizeof(*value);
-    fields->left -= sizeof(*value);
-    return true;
+    return take(fields, value, sizeof(*value));
 }
 
 static bool take_bytes(struct fields *fields, const void **bytes, uint32_t count, uint32_t padded)
