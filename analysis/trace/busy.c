@@ -409,3 +409,13 @@ int64_t busy_device_ns(const struct busy *busy, uint32_t device, int64_t begin_n
     const struct busy_union *all = &busy->devices[device];
     return window_ns(all->begin_ns, all->end_ns, all->sum_ns, all->count, begin_ns, end_ns);
 }
+
+uint32_t busy_union_lower(const struct busy_union *work, int64_t t_ns)
+{
+    return times_find(work->end_ns, work->count, t_ns, true);
+}
+
+uint32_t busy_union_upper(const struct busy_union *work, int64_t t_ns)
+{
+    return times_find(work->begin_ns, work->count, t_ns, false);
+}

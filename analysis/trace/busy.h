@@ -49,6 +49,10 @@ int64_t busy_lane_ns(const struct busy *busy, const struct trace_lane *lane, int
                      int64_t end_ns);
 /* Busy ns of the union of a device in [begin, end). O(log n). */
 int64_t busy_device_ns(const struct busy *busy, uint32_t device, int64_t begin_ns, int64_t end_ns);
+/* The first interval that ends after t; count if none. O(log n). */
+uint32_t busy_union_lower(const struct busy_union *work, int64_t t_ns);
+/* The first interval that begins at or after t; count if none. O(log n). */
+uint32_t busy_union_upper(const struct busy_union *work, int64_t t_ns);
 
 /* Is name i in the set? name_bits NULL = every name is. */
 static inline bool busy_has(const uint64_t *name_bits, uint32_t name)

@@ -350,44 +350,14 @@ static void app_figure(struct app *app, uint32_t device)
     out->span_ns[device] = end_ns - begin_ns;
     out->busy_ns[device] = busy_device_ns(busy, device, begin_ns, end_ns);
     out->gap_ns[device] = out->span_ns[device] - out->busy_ns[device];
-    first = app_union_lower(work, begin_ns);
-    last = app_union_upper(work, end_ns);
+    first = busy_union_lower(work, begin_ns);
+    last = busy_union_upper(work, end_ns);
     if (first >= last) {
         out->gap_count[device] = 1;
         return;
     }
     out->gap_count[device] = last - first - 1 + (work->begin_ns[first] > begin_ns ? 1 : 0) +
                              (work->end_ns[last - 1] < end_ns ? 1 : 0);
-}
-
-uint32_t app_union_lower(const struct busy_union *work, int64_t t_ns)
-{
-    uint32_t low = 0;
-    uint32_t high = work->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (work->end_ns[middle] <= t_ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-uint32_t app_union_upper(const struct busy_union *work, int64_t t_ns)
-{
-    uint32_t low = 0;
-    uint32_t high = work->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (work->begin_ns[middle] < t_ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
 }
 
 void app_span(const struct app *app, int64_t *begin_ns, int64_t *end_ns)

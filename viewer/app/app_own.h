@@ -11,10 +11,6 @@ void app_scroll(struct app *app);
 /* The text of the prompt changed: live filter, message of a bad pattern. */
 void app_prompt_changed(struct app *app);
 void app_mouse(struct app *app, const struct key *key);
-/* The first interval that ends after t; count if none. */
-uint32_t app_union_lower(const struct busy_union *work, int64_t t_ns);
-/* The first interval that begins at or after t; count if none. */
-uint32_t app_union_upper(const struct busy_union *work, int64_t t_ns);
 /* Selects the event of the row that lies nearest to t (prefers the one that holds t). */
 void app_select_near(struct app *app, uint32_t row, int64_t t_ns);
 

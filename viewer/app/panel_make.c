@@ -113,8 +113,8 @@ static int64_t panel_gap_least_ns(const struct app *app)
     uint32_t device;
     for (device = 0; device < app->trace->device_count; device++) {
         const struct busy_union *work = &app_busy(app)->devices[device];
-        intervals += app_union_upper(work, window_end(&app->window)) -
-                     app_union_lower(work, app->window.begin_ns);
+        intervals += busy_union_upper(work, window_end(&app->window)) -
+                     busy_union_lower(work, app->window.begin_ns);
     }
     return intervals > PANEL_GAP_INTERVALS ? app->window.ns_per_col / 50 : 0;
 }

@@ -364,10 +364,10 @@ static void select_gap(struct app *app, int step)
     }
     work = &app_busy(app)->devices[device];
     if (app_has_gap(app)) {
-        i = step > 0 ? (int64_t)app_union_lower(work, t_ns)
-                     : (int64_t)app_union_lower(work, t_ns - 1) - 1;
+        i = step > 0 ? (int64_t)busy_union_lower(work, t_ns)
+                     : (int64_t)busy_union_lower(work, t_ns - 1) - 1;
     } else {
-        i = (int64_t)app_union_upper(work, t_ns + 1) - (step > 0 ? 1 : 2);
+        i = (int64_t)busy_union_upper(work, t_ns + 1) - (step > 0 ? 1 : 2);
     }
     i = i < 0 && step > 0 ? 0 : i;
     for (; i >= 0 && i + 1 < work->count; i += step) {

@@ -266,16 +266,7 @@ static void timeline_gap(const struct parts *parts, int y, int col, int cols, in
 /* The idle time around a column: the gap of the union that holds it. */
 static int64_t timeline_gap_ns(const struct busy_union *work, int64_t t_ns)
 {
-    uint32_t low = 0;
-    uint32_t high = work->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (work->end_ns[middle] <= t_ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
+    uint32_t low = busy_union_lower(work, t_ns);
     return low > 0 && low < work->count ? work->begin_ns[low] - work->end_ns[low - 1] : 0;
 }
 
