@@ -82,17 +82,17 @@ static void json_counts(const struct gen_counts *c, struct buf *out)
         const char *name;
         int64_t value;
     } fields[] = {
-        {"kernels",        c->kernels       },
-        {"memcpys",        c->memcpys       },
-        {"memsets",        c->memsets       },
+        {"kernels", c->kernels},
+        {"memcpys", c->memcpys},
+        {"memsets", c->memsets},
         {"graph_launches", c->graph_launches},
-        {"api_calls",      c->api_calls     },
-        {"nvtx_ranges",    c->nvtx_ranges   },
-        {"nvtx_marks",     c->nvtx_marks    },
-        {"osrt_calls",     c->osrt_calls    },
-        {"syncs",          c->syncs         },
-        {"overheads",      c->overheads     },
-        {"memory_events",  c->memory_events },
+        {"api_calls", c->api_calls},
+        {"nvtx_ranges", c->nvtx_ranges},
+        {"nvtx_marks", c->nvtx_marks},
+        {"osrt_calls", c->osrt_calls},
+        {"syncs", c->syncs},
+        {"overheads", c->overheads},
+        {"memory_events", c->memory_events},
     };
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         buf_addf(out, "%s\"%s\": %" PRId64, i == 0 ? "" : ", ", fields[i].name, fields[i].value);

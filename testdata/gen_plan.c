@@ -12,21 +12,21 @@ static int by_step(const void *a, const void *b)
 
 /* The demo capture's story: one long gap on device 1, and something of all the rest. */
 static const struct gen_plant DEMO_GAPS[] = {
-    {.step = 1, .rank = 0, .layer = 1, .length_ns = 2400000,  .gap = {.cause = GEN_CAUSE_MODULE}   },
-    {.step = 1, .rank = 1, .layer = 2, .length_ns = 640000,   .gap = {.cause = GEN_CAUSE_SLOW_HOST}},
-    {.step = 2, .rank = 0, .layer = 2, .length_ns = 1100000,  .gap = {.cause = GEN_CAUSE_COPY}     },
-    {.step = 3, .rank = 1, .layer = 2, .length_ns = 14200000, .gap = {.cause = GEN_CAUSE_IO}       },
+    {.step = 1, .rank = 0, .layer = 1, .length_ns = 2400000, .gap = {.cause = GEN_CAUSE_MODULE}},
+    {.step = 1, .rank = 1, .layer = 2, .length_ns = 640000, .gap = {.cause = GEN_CAUSE_SLOW_HOST}},
+    {.step = 2, .rank = 0, .layer = 2, .length_ns = 1100000, .gap = {.cause = GEN_CAUSE_COPY}},
+    {.step = 3, .rank = 1, .layer = 2, .length_ns = 14200000, .gap = {.cause = GEN_CAUSE_IO}},
     {.step = 4,
      .rank = 0,
      .layer = 1,
      .length_ns = 900000,
-     .gap = {.cause = GEN_CAUSE_AFTER_BLOCKING}                                                    },
-    {.step = 4, .rank = 1, .layer = 3, .length_ns = 520000,   .gap = {.cause = GEN_CAUSE_ALLOC}    },
+     .gap = {.cause = GEN_CAUSE_AFTER_BLOCKING}},
+    {.step = 4, .rank = 1, .layer = 3, .length_ns = 520000, .gap = {.cause = GEN_CAUSE_ALLOC}},
     {.step = 5,
      .rank = 0,
      .layer = 2,
      .length_ns = 310000,
-     .gap = {.cause = GEN_CAUSE_DEVICE_WAIT}                                                       },
+     .gap = {.cause = GEN_CAUSE_DEVICE_WAIT}},
 };
 static const struct gen_plant DEMO_ZONES[] = {
     {.step = 2, .rank = 1, .layer = 96},

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "testdata/gen.h"
-#include "viewer/opts.h"
-#include "viewer/output.h"
+#include "viewer/cli/opts.h"
+#include "viewer/cli/output.h"
 
 struct generate_args {
     struct gen_options gen;

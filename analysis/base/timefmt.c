@@ -17,21 +17,21 @@ struct timefmt_unit {
 
 /* Shortest first within a family; the parser takes the longest name that matches whole. */
 static const struct timefmt_unit TIMEFMT_UNITS[] = {
-    {"ns",           1                     },
-    {"nsec",         1                     },
-    {"nanoseconds",  1                     },
-    {"us",           1000                  },
-    {"usec",         1000                  },
-    {"microseconds", 1000                  },
-    {"ms",           1000000               },
-    {"msec",         1000000               },
-    {"milliseconds", 1000000               },
-    {"s",            1000000000            },
-    {"sec",          1000000000            },
-    {"seconds",      1000000000            },
-    {"m",            INT64_C(60000000000)  },
-    {"min",          INT64_C(60000000000)  },
-    {"h",            INT64_C(3600000000000)},
+    {"ns", 1},
+    {"nsec", 1},
+    {"nanoseconds", 1},
+    {"us", 1000},
+    {"usec", 1000},
+    {"microseconds", 1000},
+    {"ms", 1000000},
+    {"msec", 1000000},
+    {"milliseconds", 1000000},
+    {"s", 1000000000},
+    {"sec", 1000000000},
+    {"seconds", 1000000000},
+    {"m", INT64_C(60000000000)},
+    {"min", INT64_C(60000000000)},
+    {"h", INT64_C(3600000000000)},
 };
 
 enum {
@@ -86,11 +86,7 @@ static char *timefmt_scaled(double value, const struct timefmt_scale *scales, in
 
 char *timefmt_duration(int64_t ns, char *out)
 {
-    static const struct timefmt_scale SCALES[] = {
-        {1,   "ns"},
-        {1e3, "us"},
-        {1e6, "ms"}
-    };
+    static const struct timefmt_scale SCALES[] = {{1, "ns"}, {1e3, "us"}, {1e6, "ms"}};
     char count[TIMEFMT_BYTES];
     if (ns <= -INT64_C(1000000000000) || ns >= INT64_C(1000000000000)) {
         (void)snprintf(out, TIMEFMT_BYTES, "%.30s s", timefmt_count(ns / 1000000000, count));
@@ -106,12 +102,7 @@ char *timefmt_duration(int64_t ns, char *out)
 char *timefmt_bytes(int64_t bytes, char *out)
 {
     static const struct timefmt_scale SCALES[] = {
-        {1,    "B" },
-        {1e3,  "kB"},
-        {1e6,  "MB"},
-        {1e9,  "GB"},
-        {1e12, "TB"}
-    };
+        {1, "B"}, {1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}, {1e12, "TB"}};
     return timefmt_scaled((double)bytes, SCALES, 5, out);
 }
 

@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "analysis/trace/trace_own.h"
+#include "analysis/trace/trace_internal.h"
 
 enum {
     BENCH_ROUNDS = 5
@@ -120,9 +120,7 @@ static int bench_round(const char *path, struct bench *best, struct err *err)
 
 int main(int argc, char **argv)
 {
-    struct bench best = {
-        .select_s = 1e9, .load_s = {1e9, 1e9}
-    };
+    struct bench best = {.select_s = 1e9, .load_s = {1e9, 1e9}};
     struct err err = {""};
     int round;
     if (argc != 2) {

@@ -6,8 +6,8 @@
 
 #include "analysis/base/utf8.h"
 #include "analysis/fuzz/fuzz.h"
-#include "analysis/query/info.h"
-#include "analysis/query/report.h"
+#include "analysis/report/info.h"
+#include "analysis/report/report.h"
 #include "analysis/trace/trace.h"
 
 enum {
@@ -60,7 +60,7 @@ static int sink(void *arg, const char *data, size_t len)
 static void run_reports(const struct trace *trace, enum report_kind kind)
 {
     static const struct table_sink OUT = {.write = sink};
-    const struct report_options options = REPORT_OPTIONS_ALL;
+    const struct select_options options = SELECT_OPTIONS_ALL;
     int count;
     const struct report *const *list = report_list(kind, &count);
     for (int i = 0; i < count; i++) {

@@ -2,8 +2,8 @@
  * one has a message. */
 #include <string.h>
 
+#include "analysis/filter/filter.h"
 #include "analysis/fuzz/fuzz.h"
-#include "analysis/query/filter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

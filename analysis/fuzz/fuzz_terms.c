@@ -3,9 +3,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/facts/facts.h"
+#include "analysis/filter/terms.h"
 #include "analysis/fuzz/fuzz.h"
-#include "analysis/query/facts.h"
-#include "analysis/query/terms.h"
 #include "testdata/gen.h"
 
 /* Made once, lives as long as the program. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analysis/base/buf.h"
-#include "analysis/store/store_own.h"
+#include "analysis/store/store_internal.h"
 
 struct store_cursor {
     struct store *store;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/store/store_own.h"
+#include "analysis/store/store_internal.h"
 
 struct enum_list {
     const char *const *labels; /* by value */
@@ -76,11 +76,11 @@ static const struct enum_kind {
     const char *table;
     struct enum_list built_in;
 } ENUM_KINDS[STORE_ENUM_COUNT] = {
-    [STORE_ENUM_MEMCPY_OPER] = {"ENUM_CUDA_MEMCPY_OPER",        ENUM_LIST(MEMCPY_LABELS)   },
-    [STORE_ENUM_MEM_KIND] = {"ENUM_CUDA_MEM_KIND",           ENUM_LIST(MEM_KIND_LABELS) },
-    [STORE_ENUM_OVERHEAD] = {"ENUM_CUPTI_OVERHEAD_TYPE",     ENUM_LIST(OVERHEAD_LABELS) },
+    [STORE_ENUM_MEMCPY_OPER] = {"ENUM_CUDA_MEMCPY_OPER", ENUM_LIST(MEMCPY_LABELS)},
+    [STORE_ENUM_MEM_KIND] = {"ENUM_CUDA_MEM_KIND", ENUM_LIST(MEM_KIND_LABELS)},
+    [STORE_ENUM_OVERHEAD] = {"ENUM_CUPTI_OVERHEAD_TYPE", ENUM_LIST(OVERHEAD_LABELS)},
     [STORE_ENUM_MIGRATION] = {"ENUM_CUDA_UNIF_MEM_MIGRATION", ENUM_LIST(MIGRATION_LABELS)},
-    [STORE_ENUM_STREAM] = {"ENUM_CUPTI_STREAM_TYPE",       ENUM_LIST(STREAM_LABELS)   },
+    [STORE_ENUM_STREAM] = {"ENUM_CUPTI_STREAM_TYPE", ENUM_LIST(STREAM_LABELS)},
 };
 
 enum {

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/store/store_own.h"
+#include "analysis/store/store_internal.h"
 
 enum {
     SNIFF_BYTES = 512,
@@ -25,17 +25,19 @@ static const struct sniff_magic {
     size_t len;
     const char *what;
 } SNIFF_MAGIC[] = {
-    {"version https://git-lfs", 23, "a git-LFS pointer, not the capture itself: run git lfs pull"             },
-    {"\x1f\x8b",                2,  "gzip-compressed: decompress it first (gunzip)"                           },
-    {"\x28\xb5\x2f\xfd",        4,  "zstd-compressed: decompress it first (unzstd)"                           },
+    {"version https://git-lfs", 23, "a git-LFS pointer, not the capture itself: run git lfs pull"},
+    {"\x1f\x8b", 2, "gzip-compressed: decompress it first (gunzip)"},
+    {"\x28\xb5\x2f\xfd", 4, "zstd-compressed: decompress it first (unzstd)"},
     {"\xfd"
-     "7zXZ",               5,  "xz-compressed: decompress it first (unxz)"                               },
-    {"PK\x03\x04",              4,  "a zip archive: unpack it first"                                          },
-    {"\x89HDF",                 4,  "an HDF5 export: export the report again with nsys export --type sqlite"  },
-    {"PAR1",                    4,  "a Parquet export: export the report again with nsys export --type sqlite"},
-    {"ARROW1",                  6,  "an Arrow export: export the report again with nsys export --type sqlite" },
+     "7zXZ",
+     5, "xz-compressed: decompress it first (unxz)"},
+    {"PK\x03\x04", 4, "a zip archive: unpack it first"},
+    {"\x89HDF", 4, "an HDF5 export: export the report again with nsys export --type sqlite"},
+    {"PAR1", 4, "a Parquet export: export the report again with nsys export --type sqlite"},
+    {"ARROW1", 6, "an Arrow export: export the report again with nsys export --type sqlite"},
     {"\x7f"
-     "ELF",                4,  "a program, not a capture: record it with cutline record"                 },
+     "ELF",
+     4, "a program, not a capture: record it with cutline record"},
 };
 
 static bool sniff_ends(const char *path, const char *suffix)
@@ -170,12 +172,12 @@ static const struct sniff_other {
     const char *table;
     const char *what;
 } SNIFF_OTHERS[] = {
-    {"StringTable",       "a database of nvprof or the Visual Profiler, which is not supported"},
-    {"db_version",        "a DLProf database, not the capture: open the nsys export instead"   },
-    {"read_only_kernels", "a DLProf database, not the capture: open the nsys export instead"   },
-    {"STRING_IDS",        "a database of an Ascend profiler, which is not supported"           },
-    {"rocpd_metadata",    "a ROCm database (rocpd), which is not supported"                    },
-    {"rocpd_op",          "a ROCm database (rocpd), which is not supported"                    },
+    {"StringTable", "a database of nvprof or the Visual Profiler, which is not supported"},
+    {"db_version", "a DLProf database, not the capture: open the nsys export instead"},
+    {"read_only_kernels", "a DLProf database, not the capture: open the nsys export instead"},
+    {"STRING_IDS", "a database of an Ascend profiler, which is not supported"},
+    {"rocpd_metadata", "a ROCm database (rocpd), which is not supported"},
+    {"rocpd_op", "a ROCm database (rocpd), which is not supported"},
 };
 
 /* One of these beside StringIds makes a capture. */

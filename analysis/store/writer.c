@@ -297,14 +297,14 @@ static int create_enum(struct store_writer *w, const struct store_enum_table *ta
 static int create_always(struct store_writer *w, struct err *err)
 {
     static const char *const notes[][2] = {
-        {"EXPORT_PRODUCT_NAME",         "cutline"                                     },
-        {"EXPORT_PRODUCT_VERSION",      CUTLINE_VERSION                               },
-        {"EXPORT_SCHEMA_VERSION",       SCHEMA_MAJOR "." SCHEMA_MINOR "." SCHEMA_MICRO},
-        {"EXPORT_SCHEMA_VERSION_MAJOR", SCHEMA_MAJOR                                  },
-        {"EXPORT_SCHEMA_VERSION_MINOR", SCHEMA_MINOR                                  },
-        {"EXPORT_SCHEMA_VERSION_MICRO", SCHEMA_MICRO                                  },
-        {"EXPORT_PARAM_EXPORT_TYPE",    "SQLite"                                      },
-        {"EXPORT_PARAM_LAZY",           "true"                                        },
+        {"EXPORT_PRODUCT_NAME", "cutline"},
+        {"EXPORT_PRODUCT_VERSION", CUTLINE_VERSION},
+        {"EXPORT_SCHEMA_VERSION", SCHEMA_MAJOR "." SCHEMA_MINOR "." SCHEMA_MICRO},
+        {"EXPORT_SCHEMA_VERSION_MAJOR", SCHEMA_MAJOR},
+        {"EXPORT_SCHEMA_VERSION_MINOR", SCHEMA_MINOR},
+        {"EXPORT_SCHEMA_VERSION_MICRO", SCHEMA_MICRO},
+        {"EXPORT_PARAM_EXPORT_TYPE", "SQLite"},
+        {"EXPORT_PARAM_LAZY", "true"},
     };
     for (int i = 0; i < STORE_TABLE_N; i++) {
         if (tables[i].when == STORE_ALWAYS && create_table(w, (enum store_table)i, err) < 0) {

@@ -13,7 +13,7 @@
  *
  * A row is an array of cells, one for each column of its table; a cell that was not set is NULL.
  * The enumerators STORE_<TABLE>_<COLUMN> index it and STORE_<TABLE>_N is its length; they are made
- * from writer_tables.h. Rows are stored in the order given: give them sorted by start, as readers
+ * from schema.h. Rows are stored in the order given: give them sorted by start, as readers
  * of such files like them.
  *
  * The file is written under a temporary name in the same folder, in one transaction with no
@@ -31,7 +31,7 @@
 #include <stdint.h>
 
 #include "analysis/base/err.h"
-#include "analysis/store/writer_tables.h"
+#include "analysis/store/schema.h"
 
 #define STORE_X_TABLE(table, name, when)          STORE_TABLE_##table,
 #define STORE_X_COLUMN(table, column, name, type) STORE_##table##_##column,

@@ -9,32 +9,40 @@ import subprocess
 import sys
 
 # Folder -> what its files may include from this project. The first match counts.
-EDGES = [
-    (r"analysis/base/", r"analysis/base/"),
-    (r"analysis/store/", r"analysis/(base|store)/"),
-    (r"analysis/trace/", r"analysis/(base|store|trace)/"),
-    (r"analysis/query/", r"analysis/(base|store|trace|query)/"),
-    (r"analysis/(tests|bench|fuzz)/", r"(analysis|testdata)/"),
-    (r"viewer/app/", r"(analysis/(base|store|trace|query)|viewer/app)/"),
-    (r"viewer/paint/", r"(analysis/(base|store|trace|query)|viewer/(app|paint))/"),
-    (r"viewer/term/", r"(analysis/(base|store|trace|query)|viewer/(app|paint|term))/"),
-    (r"viewer/(tests|bench|fuzz)/", r"(analysis|viewer|testdata)/"),
-    (r"viewer/[^/]*$", r"(analysis/(base|store|trace|query)|viewer|capture)/"),
-    (r"capture/(tests|bench|fuzz)/", r"(analysis|capture|testdata)/"),
-    (r"capture/", r"(analysis/(base|store)|capture)/"),
-    (r"testdata/generate.c$", r"(analysis/base|testdata|viewer/(opts|output|command)\.h)"),
-    (r"testdata/", r"(analysis/(base|store)|testdata)/"),
-]
+ANALYSIS = "base store trace table facts filter timeline report export detect diff".split()
+
+
+def edges():
+    """Each folder of analysis may include itself and those before it; the others by name."""
+    for number, folder in enumerate(ANALYSIS):
+        below = [name for name in ANALYSIS[:number + 1]
+                 if (folder, name) not in {("table", "store"), ("table", "trace"), ("facts", "table")}]
+        yield rf"analysis/{folder}/", rf"analysis/({'|'.join(below)})/"
+    model = rf"analysis/({'|'.join(ANALYSIS)})/"
+    yield r"(analysis|viewer|capture)/(tests|bench|fuzz)/", r"(analysis|viewer|capture|testdata)/"
+    yield r"viewer/app/", rf"({model}|viewer/app/)"
+    yield r"viewer/paint/", rf"({model}|viewer/(app|paint)/)"
+    yield r"viewer/term/", rf"({model}|viewer/(app|paint|term)/)"
+    yield r"viewer/cli/", rf"({model}|viewer/|capture/record/)"
+    yield r"capture/inject/", r"capture/(spool|inject)/"
+    yield r"capture/spool/", r"capture/spool/"
+    yield r"capture/convert/", r"(analysis/(base|store)|capture/(spool|convert))/"
+    yield r"capture/record/", r"(analysis/(base|store)|capture/(spool|convert|record))/"
+    yield r"testdata/generate.c$", r"(analysis/base|testdata|viewer/cli/(opts|output|command)\.h)"
+    yield r"testdata/", r"(analysis/(base|store)|testdata)/"
+
+
+EDGES = list(edges())
 TOP = re.compile(r"(analysis|capture|man|testdata|viewer|\.ci)/.|(CMakeLists\.txt|CMakePresets\.json|README\.md|"
                  r"CHANGELOG\.md|LICENSE|dev|\.clang-format|\.clang-tidy|\.gitignore)$")
-PURE = re.compile(r"^(analysis/(base|store|trace|query)|viewer/(app|paint))/")
+PURE = re.compile(rf"^(analysis/({'|'.join(ANALYSIS)})|viewer/(app|paint))/")
 PRINTS = re.compile(r"\b(printf|vprintf|puts|putchar|perror|exit|_exit|_Exit|quick_exit|abort)\s*\(|"
                     r"\b(stdout|stderr)\b")
 SQL = re.compile(r'"[^"]*\b(SELECT .* FROM|INSERT INTO|CREATE (TABLE|INDEX)|DELETE FROM|PRAGMA)\b')
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX|HA" r"CK)\b")
 FUNCTION_LINES, FILE_LINES = 80, 800
 FUNCTION_WANTED, FILE_WANTED = 40, 400
-LISTS = re.compile(r"capture/cupti_names_|testdata/gen_kernels")  # one long table of facts
+LISTS = re.compile(r"capture/spool/cupti_names_|testdata/gen_kernels")  # one long table of facts
 # Never wanted in a text: controls, what changes the direction of text, what takes no room.
 BAD_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f\x80-\x9f\u200b\u2028-\u202e\u2060-\u2069\ufeff]")
 breaches, notes = [], []

@@ -18,7 +18,7 @@
 
 #include "analysis/tests/check.h"
 #include "analysis/trace/trace.h"
-#include "analysis/trace/trace_own.h"
+#include "analysis/trace/trace_internal.h"
 
 enum {
     MODEL_NAMES = 64,
@@ -136,8 +136,9 @@ static inline uint32_t model_stream(struct model *m, uint32_t device, uint32_t p
 
 static inline uint32_t model_add(struct model *m, struct model_event event)
 {
-    if (m->events == NULL)
+    if (m->events == NULL) {
         m->events = model_alloc(MODEL_EVENTS, sizeof *m->events);
+    }
     assert_true(m->event_count < MODEL_EVENTS);
     event.handle = m->event_count;
     m->events[m->event_count] = event;
@@ -203,14 +204,18 @@ static inline int model_event_cmp(const void *a, const void *b)
     bool x_host = model_table(x->kind) != TRACE_GPU;
     bool y_host = model_table(y->kind) != TRACE_GPU;
     int c = model_cmp_i64(x_host, y_host);
-    if (c == 0)
+    if (c == 0) {
         c = model_cmp_i64(x->place, y->place);
-    if (c == 0)
+    }
+    if (c == 0) {
         c = model_cmp_i64(x->kind, y->kind);
-    if (c == 0)
+    }
+    if (c == 0) {
         c = model_cmp_i64(x->depth, y->depth);
-    if (c == 0)
+    }
+    if (c == 0) {
         c = model_cmp_i64(x->begin_ns, y->begin_ns);
+    }
     return c != 0 ? c : model_cmp_i64(x->handle, y->handle);
 }
 
@@ -238,16 +243,18 @@ static inline struct trace_lane model_lane(const struct model *m, const struct m
 static inline void model_tables(struct model *m)
 {
     uint32_t counts[TRACE_TABLE_COUNT] = {0};
-    for (uint32_t i = 0; i < m->event_count; i++)
+    for (uint32_t i = 0; i < m->event_count; i++) {
         counts[model_table(m->events[i].kind)]++;
+    }
     for (int t = 0; t < TRACE_TABLE_COUNT; t++) {
         struct trace_events *events = &m->trace.events[t];
         events->begin_ns = model_alloc(counts[t], sizeof(int64_t));
         events->end_ns = model_alloc(counts[t], sizeof(int64_t));
         events->name = model_alloc(counts[t], sizeof(uint32_t));
         events->row = model_alloc(counts[t], sizeof(uint32_t));
-        if (t == TRACE_GPU || t == TRACE_API)
+        if (t == TRACE_GPU || t == TRACE_API) {
             events->link = model_alloc(counts[t], sizeof(uint32_t));
+        }
     }
     m->trace.gpu_busy_ns = model_alloc((size_t)counts[TRACE_GPU] + 1, sizeof(int64_t));
     m->trace.launch_ops = model_alloc(counts[TRACE_GPU], sizeof(uint32_t));
@@ -275,10 +282,12 @@ static inline void model_place(struct model *m, const struct model_event *event,
         m->lanes[m->trace.lane_count++] = lane;
     }
     m->lanes[m->trace.lane_count - 1].count++;
-    if (is_first || event->begin_ns < m->trace.begin_ns)
+    if (is_first || event->begin_ns < m->trace.begin_ns) {
         m->trace.begin_ns = event->begin_ns;
-    if (is_first || event->end_ns > m->trace.end_ns)
+    }
+    if (is_first || event->end_ns > m->trace.end_ns) {
         m->trace.end_ns = event->end_ns;
+    }
 }
 
 /* GPU indices by (call, begin): insertion keeps ties in table order. */
@@ -288,14 +297,17 @@ static inline void model_links(struct model *m)
     struct trace_events *api = &m->trace.events[TRACE_API];
     uint32_t *ops = m->trace.launch_ops;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < api->count; i++)
+    for (uint32_t i = 0; i < api->count; i++) {
         api->link[i] = TRACE_NONE;
-    for (uint32_t i = 0; i < gpu->count; i++)
+    }
+    for (uint32_t i = 0; i < gpu->count; i++) {
         gpu->link[i] = TRACE_NONE;
+    }
     for (uint32_t i = 0; i < m->event_count; i++) {
         const struct model_event *event = &m->events[i];
-        if (model_table(event->kind) != TRACE_GPU || event->call == TRACE_NONE)
+        if (model_table(event->kind) != TRACE_GPU || event->call == TRACE_NONE) {
             continue;
+        }
         uint32_t op = m->at[event->handle];
         gpu->link[op] = m->at[event->call];
         uint32_t at = count++;
@@ -308,8 +320,9 @@ static inline void model_links(struct model *m)
         ops[at] = op;
     }
     m->trace.launch_op_count = count;
-    for (uint32_t i = count; i > 0; i--)
+    for (uint32_t i = count; i > 0; i--) {
         api->link[gpu->link[ops[i - 1]]] = i - 1;
+    }
 }
 
 static inline int model_span_cmp(const void *a, const void *b)
@@ -323,8 +336,9 @@ static inline int model_span_cmp(const void *a, const void *b)
 static inline void model_unions(struct model *m)
 {
     struct trace_events *gpu = &m->trace.events[TRACE_GPU];
-    for (uint32_t i = 0; i < gpu->count; i++)
+    for (uint32_t i = 0; i < gpu->count; i++) {
         m->trace.gpu_busy_ns[i + 1] = m->trace.gpu_busy_ns[i] + gpu->end_ns[i] - gpu->begin_ns[i];
+    }
     for (uint32_t d = 0; d < m->trace.device_count; d++) {
         int64_t(*spans)[2] = model_alloc(gpu->count, sizeof(*spans));
         int64_t *begin_ns = model_alloc(gpu->count, sizeof(int64_t));
@@ -334,10 +348,12 @@ static inline void model_unions(struct model *m)
         uint32_t count = 0;
         for (uint32_t l = 0; l < m->trace.lane_count; l++) {
             const struct trace_lane *lane = &m->lanes[l];
-            if (lane->device != d)
+            if (lane->device != d) {
                 continue;
-            if (m->devices[d].lane_count++ == 0)
+            }
+            if (m->devices[d].lane_count++ == 0) {
                 m->devices[d].first_lane = l;
+            }
             for (uint32_t i = lane->first; i < lane->first + lane->count; i++) {
                 spans[span_count][0] = gpu->begin_ns[i];
                 spans[span_count++][1] = gpu->end_ns[i];
@@ -345,8 +361,9 @@ static inline void model_unions(struct model *m)
         }
         qsort(spans, span_count, sizeof(*spans), model_span_cmp);
         for (size_t i = 0; i < span_count; i++) {
-            if (spans[i][1] <= spans[i][0])
+            if (spans[i][1] <= spans[i][0]) {
                 continue;
+            }
             if (count == 0 || spans[i][0] > end_ns[count - 1]) {
                 begin_ns[count] = spans[i][0];
                 end_ns[count++] = spans[i][1];
@@ -354,8 +371,9 @@ static inline void model_unions(struct model *m)
                 end_ns[count - 1] = spans[i][1];
             }
         }
-        for (uint32_t i = 0; i < count; i++)
+        for (uint32_t i = 0; i < count; i++) {
             sum_ns[i + 1] = sum_ns[i] + end_ns[i] - begin_ns[i];
+        }
         free(spans);
         m->devices[d].busy_count = count;
         m->devices[d].busy_begin_ns = begin_ns;
@@ -368,8 +386,9 @@ static inline void model_unions(struct model *m)
 static inline void model_own(struct model *m)
 {
     struct trace_own *own = model_alloc(1, sizeof *own);
-    for (int t = 0; t < TRACE_TABLE_COUNT; t++)
+    for (int t = 0; t < TRACE_TABLE_COUNT; t++) {
         own->table_lanes[t] = model_alloc(m->trace.lane_count, sizeof(uint32_t));
+    }
     for (uint32_t l = 0; l < m->trace.lane_count; l++) {
         uint8_t t = m->lanes[l].table;
         own->table_lanes[t][own->table_lane_count[t]++] = l;
@@ -386,12 +405,14 @@ static inline void model_build(struct model *m)
     m->trace.lanes = m->lanes;
     m->at = model_alloc(m->event_count, sizeof *m->at);
     struct model_event *sorted = model_alloc(m->event_count, sizeof *sorted);
-    if (m->event_count > 0)
+    if (m->event_count > 0) {
         memcpy(sorted, m->events, m->event_count * sizeof *sorted);
+    }
     qsort(sorted, m->event_count, sizeof *sorted, model_event_cmp);
     model_tables(m);
-    for (uint32_t i = 0; i < m->event_count; i++)
+    for (uint32_t i = 0; i < m->event_count; i++) {
         model_place(m, &sorted[i], i == 0);
+    }
     free(sorted);
     model_links(m);
     model_unions(m);
@@ -420,12 +441,14 @@ static inline void model_free(struct model *m)
         } arrays[] = {{m->devices[d].busy_begin_ns},
                       {m->devices[d].busy_end_ns},
                       {m->devices[d].busy_sum_ns}};
-        for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
             free(arrays[i].owned);
+        }
     }
     struct trace_own *own = m->trace.own;
-    for (int t = 0; own != NULL && t < TRACE_TABLE_COUNT; t++)
+    for (int t = 0; own != NULL && t < TRACE_TABLE_COUNT; t++) {
         free(own->table_lanes[t]);
+    }
     free(own);
     free(m->trace.gpu_busy_ns);
     free(m->trace.launch_ops);

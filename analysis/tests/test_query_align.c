@@ -1,5 +1,5 @@
 /* Two captures on one axis, and what differs by name in what both show. */
-#include "analysis/query/align.h"
+#include "analysis/diff/align.h"
 #include "analysis/tests/check.h"
 #include "analysis/tests/model.h"
 
@@ -18,11 +18,13 @@ static struct model *capture(int64_t at, const char *extra, int64_t gemm_ns)
     uint32_t gemm = model_name(m, TRACE_KERNEL, "gemm", "gemm()");
     uint32_t step = model_name(m, TRACE_NVTX_PUSHPOP, "step", "step");
     model_op(m, stream, copy, at - 50, at - 40, TRACE_NONE);
-    for (int64_t i = 0; i < 3; i++)
+    for (int64_t i = 0; i < 3; i++) {
         model_op(m, stream, gemm, at + i * 100, at + i * 100 + gemm_ns, TRACE_NONE);
+    }
     model_op(m, stream, odd, at + 300, at + 307, TRACE_NONE);
-    for (int64_t i = 0; i < 2; i++)
+    for (int64_t i = 0; i < 2; i++) {
         model_host(m, TRACE_LANE_NVTX_PUSHPOP, thread, 0, step, at + i * 150, at + i * 150 + 100);
+    }
     model_build(m);
     return m;
 }
@@ -107,8 +109,9 @@ static void test_delta(void **state)
     assert_int_equal(align_names_make(&base->trace, &base->trace, &names, NULL), 0);
     assert_int_equal(align_delta_make(&names, query, &delta, NULL), 0);
     assert_int_equal(delta.count, 4);
-    for (size_t i = 0; i < delta.count; i++)
+    for (size_t i = 0; i < delta.count; i++) {
         assert_int_equal(delta.rows[i].delta_ns, 0);
+    }
     align_delta_free(&delta);
     align_names_free(&names);
     capture_free(base);

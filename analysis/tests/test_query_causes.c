@@ -1,6 +1,6 @@
 /* Causes of idle time on traces made by hand: each branch of the definition, and its edges. */
-#include "analysis/query/causes.h"
-#include "analysis/query/nvtx_path.h"
+#include "analysis/detect/causes.h"
+#include "analysis/facts/nvtx_path.h"
 #include "analysis/tests/model.h"
 
 /* Two ops with a gap [1000, 2000) between them; the tests add what the host did. */
@@ -104,9 +104,9 @@ static void test_device_wait(void **state)
 {
     (void)state;
     static const int64_t calls[][2] = {
-        {900,  1000}, /* ended as the gap began */
-        {600,  700 },
-        {950,  1499}, /* covers 499 of 1000: less than half */
+        {900, 1000}, /* ended as the gap began */
+        {600, 700},
+        {950, 1499},  /* covers 499 of 1000: less than half */
         {1000, 1010}, /* began with the gap: nothing was late */
     };
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
@@ -124,7 +124,7 @@ static void test_slow_launch(void **state)
 {
     (void)state;
     static const int64_t calls[][2] = {
-        {950,  1500}, /* exactly half */
+        {950, 1500}, /* exactly half */
         {1400, 1999},
         {1000, 2000},
         {1499, 2500}, /* the op began before the call returned */
@@ -151,9 +151,9 @@ static void test_host_calls(void **state)
         size_t name;
         enum cause_kind kind;
     } cases[] = {
-        {offsetof(struct scene, sync),   CAUSE_SYNC  },
-        {offsetof(struct scene, copy),   CAUSE_COPY  },
-        {offsetof(struct scene, alloc),  CAUSE_ALLOC },
+        {offsetof(struct scene, sync), CAUSE_SYNC},
+        {offsetof(struct scene, copy), CAUSE_COPY},
+        {offsetof(struct scene, alloc), CAUSE_ALLOC},
         {offsetof(struct scene, module), CAUSE_MODULE},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -231,9 +231,9 @@ static void test_cpu_work(void **state)
         int64_t end_ns;
         enum cause_kind kind;
     } syncs[] = {
-        {420,  1010, CAUSE_AFTER_BLOCKING}, /* waited for the op before the gap */
-        {420,  501,  CAUSE_AFTER_BLOCKING}, /* ended after that op began */
-        {420,  500,  CAUSE_SLOW_HOST     }, /* ended before it ran: work was queued */
+        {420, 1010, CAUSE_AFTER_BLOCKING}, /* waited for the op before the gap */
+        {420, 501, CAUSE_AFTER_BLOCKING},  /* ended after that op began */
+        {420, 500, CAUSE_SLOW_HOST},       /* ended before it ran: work was queued */
         {1700, 1790, CAUSE_AFTER_BLOCKING},
     };
     for (size_t i = 0; i < sizeof(syncs) / sizeof(syncs[0]); i++) {
@@ -244,11 +244,12 @@ static void test_cpu_work(void **state)
         struct cause cause = solve(&s, 1800, 1810);
         assert_int_equal(cause.kind, syncs[i].kind);
         assert_int_equal(cause.doubt, CAUSE_NO_OSRT);
-        if (cause.kind == CAUSE_AFTER_BLOCKING)
+        if (cause.kind == CAUSE_AFTER_BLOCKING) {
             assert_int_equal(s.m.trace.events[TRACE_API].begin_ns[cause.evidence],
                              syncs[i].begin_ns);
-        else
+        } else {
             assert_int_equal(cause.evidence, TRACE_NONE);
+        }
         model_free(&s.m);
     }
 }

@@ -1,8 +1,8 @@
 /* Comparisons of traces made by hand: matching, noise, steps, regressions. */
 #include <math.h>
 
-#include "analysis/query/diff.h"
-#include "analysis/query/diff_table.h"
+#include "analysis/diff/diff.h"
+#include "analysis/diff/diff_table.h"
 #include "analysis/tests/model.h"
 
 /* One capture: `count` instances of one kernel, and API calls around them. */
@@ -46,10 +46,8 @@ static void side_free(struct side *s)
     model_free(&s->m);
 }
 
-static const struct diff_options WHOLE = {
-    .begin_ns = {INT64_MIN, INT64_MIN},
-      .end_ns = {INT64_MAX, INT64_MAX}
-};
+static const struct diff_options WHOLE = {.begin_ns = {INT64_MIN, INT64_MIN},
+                                          .end_ns = {INT64_MAX, INT64_MAX}};
 
 static struct diff compare(struct side sides[2], const struct diff_options *options)
 {
@@ -65,8 +63,9 @@ static const struct diff_row *find_row(const struct diff *diff, enum diff_sectio
                                        const char *name)
 {
     for (size_t i = 0; i < diff->count; i++) {
-        if (diff->rows[i].section == section && strcmp(diff->rows[i].name, name) == 0)
+        if (diff->rows[i].section == section && strcmp(diff->rows[i].name, name) == 0) {
             return &diff->rows[i];
+        }
     }
     return NULL;
 }
@@ -141,11 +140,8 @@ static void test_noise(void **state)
         int64_t after_ns;
         bool noise;
     } cases[] = {
-        {1000, true },
-        {1050, true }, /* each mean is known to about +- 75 */
-        {1100, true },
-        {1130, false},
-        {870,  false},
+        {1000, true}, {1050, true}, /* each mean is known to about +- 75 */
+        {1100, true}, {1130, false}, {870, false},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct side sides[2];
@@ -201,9 +197,10 @@ static void test_steps(void **state)
         sides[i].m.names[step].domain_len = 3;
         kernels(&sides[i], "warm-up", 0, 3, 1000, 0);
         kernels(&sides[i], "k", 100000, steps * 4, 1000, 0);
-        for (int n = 0; n < steps; n++)
+        for (int n = 0; n < steps; n++) {
             model_host(&sides[i].m, TRACE_LANE_NVTX_PUSHPOP, sides[i].thread, 0, step,
                        100000 + (int64_t)n * 40000, 139000 + (int64_t)n * 40000);
+        }
         side_build(&sides[i]);
     }
     struct diff_options options = WHOLE;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/query/filter.h"
+#include "analysis/filter/filter.h"
 #include "analysis/tests/check.h"
 #include "analysis/trace/busy.h"
 
@@ -23,16 +23,16 @@ static void test_smart_case(void **state)
         const char *text;
         bool hit;
     } CASES[] = {
-        {"gemm",      "ampere_SGEMM_128",   true },
-        {"GEMM",      "ampere_sgemm_128",   false},
-        {"Gemm",      "cutlass::Gemm<int>", true },
-        {"\\Wint",    "cutlass::GEMM<INT>", true },
-        {"\\p{Lu}x",  "Ax",                 true },
-        {"^nccl",     "ncclAllReduce",      true },
-        {"^nccl",     "my_nccl",            false},
-        {"a|b",       "xxb",                true },
-        {"",          "anything",           true },
-        {"\xc3\xa9t", "\xc3\x89T",          true },
+        {"gemm", "ampere_SGEMM_128", true},
+        {"GEMM", "ampere_sgemm_128", false},
+        {"Gemm", "cutlass::Gemm<int>", true},
+        {"\\Wint", "cutlass::GEMM<INT>", true},
+        {"\\p{Lu}x", "Ax", true},
+        {"^nccl", "ncclAllReduce", true},
+        {"^nccl", "my_nccl", false},
+        {"a|b", "xxb", true},
+        {"", "anything", true},
+        {"\xc3\xa9t", "\xc3\x89T", true},
     };
     size_t i;
     (void)state;

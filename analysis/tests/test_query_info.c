@@ -2,7 +2,7 @@
  * work. */
 #include "analysis/base/buf.h"
 #include "analysis/base/utf8.h"
-#include "analysis/query/info.h"
+#include "analysis/report/info.h"
 #include "analysis/tests/sql_file.h"
 
 static const char BASE[] =
@@ -68,11 +68,11 @@ static void verdicts_of_the_cases(void **state)
         const char *name;
         const char *verdict;
     } cases[] = {
-        {"two-processes", "has GPU work"                               },
-        {"graphs",        "has GPU work"                               },
-        {"api-only",      "API calls but no kernels: work was launched"},
-        {"no-cuda",       "no CUDA activity"                           },
-        {"empty",         "no CUDA activity"                           },
+        {"two-processes", "has GPU work"},
+        {"graphs", "has GPU work"},
+        {"api-only", "API calls but no kernels: work was launched"},
+        {"no-cuda", "no CUDA activity"},
+        {"empty", "no CUDA activity"},
     };
     size_t i;
     (void)state;

@@ -4,8 +4,8 @@
 #include <zlib.h>
 
 #include "analysis/base/buf.h"
-#include "analysis/query/gzip.h"
-#include "analysis/query/json.h"
+#include "analysis/table/gzip.h"
+#include "analysis/table/json.h"
 #include "analysis/tests/check.h"
 
 static void test_json_text(void **state)
@@ -16,14 +16,14 @@ static void test_json_text(void **state)
         size_t len;
         const char *want;
     } cases[] = {
-        {"",             0, "\"\""                        },
-        {"plain",        5, "\"plain\""                   },
-        {"a\"b\\c",      5, "\"a\\\"b\\\\c\""             },
-        {"\n\t\x1b",     3, "\"\\u000a\\u0009\\u001b\""   },
-        {"a\0b",         3, "\"a\\u0000b\""               },
-        {"\xff\xc3",     2, "\"\xef\xbf\xbd\xef\xbf\xbd\""},
-        {"\xc3\xa9",     2, "\"\xc3\xa9\""                },
-        {"\xe2\x80\xae", 3, "\"\\u202e\""                 }, /* turns the direction of text */
+        {"", 0, "\"\""},
+        {"plain", 5, "\"plain\""},
+        {"a\"b\\c", 5, "\"a\\\"b\\\\c\""},
+        {"\n\t\x1b", 3, "\"\\u000a\\u0009\\u001b\""},
+        {"a\0b", 3, "\"a\\u0000b\""},
+        {"\xff\xc3", 2, "\"\xef\xbf\xbd\xef\xbf\xbd\""},
+        {"\xc3\xa9", 2, "\"\xc3\xa9\""},
+        {"\xe2\x80\xae", 3, "\"\\u202e\""}, /* turns the direction of text */
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct buf out = {0};
@@ -40,12 +40,12 @@ static void test_json_us(void **state)
         int64_t ns;
         const char *want;
     } cases[] = {
-        {0,         "0.000"                },
-        {1,         "0.001"                },
-        {1500,      "1.500"                },
-        {-1,        "-0.001"               },
-        {-20180000, "-20180.000"           },
-        {INT64_MAX, "9223372036854775.807" },
+        {0, "0.000"},
+        {1, "0.001"},
+        {1500, "1.500"},
+        {-1, "-0.001"},
+        {-20180000, "-20180.000"},
+        {INT64_MAX, "9223372036854775.807"},
         {INT64_MIN, "-9223372036854775.808"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -65,8 +65,9 @@ struct keep {
 static int keep_write(void *arg, const char *data, size_t len)
 {
     struct keep *keep = arg;
-    if (keep->buf.len + len > keep->limit)
+    if (keep->buf.len + len > keep->limit) {
         return 1;
+    }
     buf_add(&keep->buf, data, len);
     return 0;
 }
@@ -118,8 +119,9 @@ static void test_gzip(void **state)
     gzip = gzip_new(&small, NULL);
     sink = gzip_sink(gzip);
     int rc = 0;
-    for (int i = 0; i < 100 && rc == 0; i++)
+    for (int i = 0; i < 100 && rc == 0; i++) {
         rc = sink.write(sink.arg, text, TEXT_BYTES);
+    }
     assert_int_equal(rc, 1);
     assert_int_equal(gzip_finish(gzip, &err), -1);
     assert_true(err.text[0] != '\0');

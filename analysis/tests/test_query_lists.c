@@ -1,7 +1,7 @@
 /* Lists by name in a window, instances of one name: against counting by hand and the slow way. */
-#include "analysis/query/lists.h"
 #include "analysis/tests/check.h"
 #include "analysis/tests/model.h"
+#include "analysis/timeline/lists.h"
 
 /* Two streams, one thread: kernels a and b, one copy, calls. */
 static void small(struct model *m, uint32_t *names)
@@ -31,8 +31,9 @@ static const struct list_row *row_of(const struct list *list, uint32_t name)
 {
     static const struct list_row NONE;
     for (size_t i = 0; i < list->count; i++) {
-        if (list->rows[i].name == name)
+        if (list->rows[i].name == name) {
             return &list->rows[i];
+        }
     }
     return &NONE;
 }
@@ -152,8 +153,9 @@ static void test_slow_way(void **state)
     assert_non_null(m);
     uint32_t process = model_process(m, 42, "app");
     uint32_t device[2] = {model_device(m, 0), model_device(m, 1)};
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < 10; i++) {
         (void)model_name(m, TRACE_KERNEL, "k", "k");
+    }
     for (int s = 0; s < 6; s++) {
         uint32_t stream = model_stream(m, device[s / 3], process, 1, s);
         int64_t t = 0;
@@ -178,10 +180,12 @@ static void test_slow_way(void **state)
                 int64_t end_ns = gpu->end_ns[i];
                 bool is_point = begin_ns == end_ns && begin_ns == query.begin_ns;
                 if (gpu->name[i] != name || begin_ns >= query.end_ns ||
-                    (end_ns <= query.begin_ns && !is_point))
+                    (end_ns <= query.begin_ns && !is_point)) {
                     continue;
-                if (query.device != TRACE_NONE && (i >= 900) != (query.device == 1))
+                }
+                if (query.device != TRACE_NONE && (i >= 900) != (query.device == 1)) {
                     continue;
+                }
                 want.count++;
                 want.total_ns += end_ns - begin_ns;
                 int64_t low = begin_ns > query.begin_ns ? begin_ns : query.begin_ns;
@@ -211,15 +215,7 @@ static void test_ranks(void **state)
     static const struct {
         uint32_t count;
         uint64_t spread;
-    } cases[] = {
-        {1,    10      },
-        {2,    1000    },
-        {3,    3       },
-        {99,   1000000 },
-        {100,  5       },
-        {101,  1U << 30},
-        {2000, 100     }
-    };
+    } cases[] = {{1, 10}, {2, 1000}, {3, 3}, {99, 1000000}, {100, 5}, {101, 1U << 30}, {2000, 100}};
     uint64_t seed = 21;
     (void)state;
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
@@ -244,8 +240,9 @@ static void test_ranks(void **state)
         assert_int_equal(instances_make(&query, name, &instances, NULL), 0);
         assert_int_equal(instances.count, cases[c].count);
         const struct trace_events *gpu = &m->trace.events[TRACE_GPU];
-        for (size_t i = 1; i < instances.count; i++)
+        for (size_t i = 1; i < instances.count; i++) {
             assert_true(gpu->begin_ns[instances.index[i - 1]] < gpu->begin_ns[instances.index[i]]);
+        }
         qsort(lengths, cases[c].count, sizeof *lengths, length_cmp);
         assert_int_equal(instances.p50_ns, lengths[(cases[c].count * 50 + 99) / 100 - 1]);
         assert_int_equal(instances.p90_ns, lengths[(cases[c].count * 90 + 99) / 100 - 1]);

@@ -1,5 +1,5 @@
 /* A span of one device: its parts agree with each other and with counting by hand. */
-#include "analysis/query/measure.h"
+#include "analysis/detect/measure.h"
 #include "analysis/tests/check.h"
 #include "analysis/tests/model.h"
 

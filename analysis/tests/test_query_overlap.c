@@ -1,7 +1,7 @@
 /* Compute, communication, copies and idle: a case by hand, and every ns counted one by one. */
-#include "analysis/query/overlap.h"
 #include "analysis/tests/check.h"
 #include "analysis/tests/model.h"
+#include "analysis/timeline/overlap.h"
 
 static void test_classes(void **state)
 {
@@ -10,15 +10,15 @@ static void test_classes(void **state)
         const char *brief;
         int class;
     } cases[] = {
-        {TRACE_KERNEL,    "gemm",                    OVERLAP_COMPUTE      },
-        {TRACE_KERNEL,    "ncclDevKernel_AllReduce", OVERLAP_COMMUNICATION},
-        {TRACE_KERNEL,    "NCCL_x",                  OVERLAP_COMMUNICATION},
-        {TRACE_KERNEL,    "ncc",                     OVERLAP_COMPUTE      },
-        {TRACE_KERNEL,    "my_nccl",                 OVERLAP_COMPUTE      },
-        {TRACE_MEMCPY,    "nccl",                    OVERLAP_COPY         },
-        {TRACE_MIGRATION, "HtoD",                    OVERLAP_COPY         },
-        {TRACE_MEMSET,    "memset",                  OVERLAP_COMPUTE      },
-        {TRACE_GRAPH,     "graph 5",                 OVERLAP_COMPUTE      },
+        {TRACE_KERNEL, "gemm", OVERLAP_COMPUTE},
+        {TRACE_KERNEL, "ncclDevKernel_AllReduce", OVERLAP_COMMUNICATION},
+        {TRACE_KERNEL, "NCCL_x", OVERLAP_COMMUNICATION},
+        {TRACE_KERNEL, "ncc", OVERLAP_COMPUTE},
+        {TRACE_KERNEL, "my_nccl", OVERLAP_COMPUTE},
+        {TRACE_MEMCPY, "nccl", OVERLAP_COPY},
+        {TRACE_MIGRATION, "HtoD", OVERLAP_COPY},
+        {TRACE_MEMSET, "memset", OVERLAP_COMPUTE},
+        {TRACE_GRAPH, "graph 5", OVERLAP_COMPUTE},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -83,10 +83,12 @@ static void paint(const struct trace *trace, const struct terms *terms, uint8_t 
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
     memset(masks, 0, SPAN);
     for (uint32_t i = 0; i < gpu->count; i++) {
-        if (!terms_has(terms, TRACE_GPU, i))
+        if (!terms_has(terms, TRACE_GPU, i)) {
             continue;
-        for (int64_t t = gpu->begin_ns[i]; t < gpu->end_ns[i]; t++)
+        }
+        for (int64_t t = gpu->begin_ns[i]; t < gpu->end_ns[i]; t++) {
             masks[t] |= (uint8_t)overlap_class_of(&trace->names[gpu->name[i]]);
+        }
     }
 }
 
@@ -126,10 +128,12 @@ static void test_ns_by_ns(void **state)
             int64_t end_ns = begin_ns + (int64_t)(next(&seed) % (uint64_t)(SPAN - begin_ns));
             struct overlap_sums sums = overlap_in(overlap, device, begin_ns, end_ns);
             int64_t want[OVERLAP_MASKS] = {0};
-            for (int64_t t = begin_ns; t < end_ns; t++)
+            for (int64_t t = begin_ns; t < end_ns; t++) {
                 want[masks[t]]++;
-            for (int mask = 0; mask < OVERLAP_MASKS; mask++)
+            }
+            for (int mask = 0; mask < OVERLAP_MASKS; mask++) {
                 assert_int_equal(sums.ns[mask], want[mask]);
+            }
         }
         overlap_free(overlap);
         terms_free(terms);

@@ -1,7 +1,7 @@
 /* Packing of near-empty streams: nothing is lost, nothing overlaps, no row too many. */
-#include "analysis/query/packs.h"
 #include "analysis/tests/check.h"
 #include "analysis/tests/model.h"
+#include "analysis/timeline/packing.h"
 
 static uint64_t next(uint64_t *seed)
 {
@@ -66,9 +66,10 @@ static void check_packs(const struct trace *trace, const struct packs *packs)
             assert_int_equal(packs->end_ns[i], gpu->end_ns[index]);
             assert_int_equal(packs->name[i], gpu->name[index]);
             assert_true(index >= lane->first && index < lane->first + lane->count);
-            if (i > packs->row_first[r])
+            if (i > packs->row_first[r]) {
                 assert_true(packs->end_ns[i - 1] <= packs->begin_ns[i] &&
                             packs->begin_ns[i - 1] < packs->begin_ns[i]);
+            }
         }
     }
     free(seen);
@@ -80,19 +81,15 @@ static void test_random(void **state)
         uint32_t streams;
         uint32_t ops;
         int64_t spread;
-    } cases[] = {
-        {1,   40, 10  },
-        {200, 3,  4000},
-        {60,  10, 10  },
-        {30,  1,  1   }
-    };
+    } cases[] = {{1, 40, 10}, {200, 3, 4000}, {60, 10, 10}, {30, 1, 1}};
     (void)state;
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         struct model *m = scattered(cases[c].streams, cases[c].ops, 5 + c, cases[c].spread);
         uint32_t lanes[512];
         struct packs packs;
-        for (uint32_t l = 0; l < m->trace.lane_count; l++)
+        for (uint32_t l = 0; l < m->trace.lane_count; l++) {
             lanes[l] = l;
+        }
         assert_int_equal(packs_make(&m->trace, lanes, m->trace.lane_count, &packs, NULL), 0);
         assert_int_equal(packs.count, cases[c].streams * cases[c].ops);
         check_packs(&m->trace, &packs);
@@ -128,14 +125,16 @@ static void test_pick(void **state)
     /* Two streams that work and ten that hardly do. */
     for (uint32_t s = 0; s < 12; s++) {
         uint32_t stream = model_stream(m, device, process, 1, s);
-        for (int64_t i = 0; i < (s < 2 ? 100 : 2); i++)
+        for (int64_t i = 0; i < (s < 2 ? 100 : 2); i++) {
             model_op(m, stream, name, i * 100, i * 100 + 50, TRACE_NONE);
+        }
     }
     model_build(m);
     struct packs_rule rule = {.streams_above = 8, .ops_below = 10, .busy_below = 0.0};
     assert_int_equal(packs_pick(&m->trace, device, process, &rule, pick), 10);
-    for (uint32_t l = 0; l < 12; l++)
+    for (uint32_t l = 0; l < 12; l++) {
         assert_int_equal(pick[l], l >= 2);
+    }
     rule.streams_above = 12;
     assert_int_equal(packs_pick(&m->trace, device, process, &rule, pick), 0);
     rule = (struct packs_rule){.streams_above = 8, .ops_below = 0, .busy_below = 2.0};

@@ -1,7 +1,7 @@
 /* NVTX ranges where their GPU work ran: containment, devices, rows. */
-#include "analysis/query/projection.h"
 #include "analysis/tests/check.h"
 #include "analysis/tests/model.h"
+#include "analysis/timeline/projection.h"
 
 /* The projection of a range on a device; zeros where there is none. */
 static struct projected on(const struct projection *projection, uint32_t nvtx, uint32_t device)
@@ -9,8 +9,9 @@ static struct projected on(const struct projection *projection, uint32_t nvtx, u
     uint32_t count = 0;
     const uint32_t *list = projection_of(projection, nvtx, &count);
     for (uint32_t i = 0; i < count; i++) {
-        if (projection->list[list[i]].device == device)
+        if (projection->list[list[i]].device == device) {
             return projection->list[list[i]];
+        }
     }
     return (struct projected){.nvtx = TRACE_NONE};
 }
@@ -149,8 +150,9 @@ static void test_slow_way(void **state)
     for (int64_t t = 0; t < 4000;) {
         int64_t len = 40 + (int64_t)(next(&seed) % 100);
         (void)range(w, 0, t, t + len);
-        for (int64_t u = t; u < t + len - 20; u += 20)
+        for (int64_t u = t; u < t + len - 20; u += 20) {
             (void)range(w, 1, u, u + 1 + (int64_t)(next(&seed) % 20));
+        }
         t += len + (int64_t)(next(&seed) % 10);
     }
     int64_t busy_ns[3] = {0};
@@ -176,16 +178,18 @@ static void test_slow_way(void **state)
                 uint32_t call = gpu->link[i];
                 uint32_t device = trace->lanes[trace_lane_of(trace, TRACE_GPU, i)].device;
                 if (device != d || api->begin_ns[call] < nvtx->begin_ns[r] ||
-                    api->end_ns[call] > nvtx->end_ns[r])
+                    api->end_ns[call] > nvtx->end_ns[r]) {
                     continue;
+                }
                 want.ops++;
                 want.begin_ns = gpu->begin_ns[i] < want.begin_ns ? gpu->begin_ns[i] : want.begin_ns;
                 want.end_ns = gpu->end_ns[i] > want.end_ns ? gpu->end_ns[i] : want.end_ns;
             }
             struct projected p = on(projection, r, d);
             assert_int_equal(p.ops, want.ops);
-            if (want.ops == 0)
+            if (want.ops == 0) {
                 continue;
+            }
             total++;
             assert_int_equal(p.begin_ns, want.begin_ns);
             assert_int_equal(p.end_ns, want.end_ns);
@@ -197,8 +201,9 @@ static void test_slow_way(void **state)
         const struct projection_lane *lane = &projection->lanes[l];
         assert_int_equal(lane->first, in_lanes);
         in_lanes += lane->count;
-        for (uint32_t i = lane->first + 1; i < lane->first + lane->count; i++)
+        for (uint32_t i = lane->first + 1; i < lane->first + lane->count; i++) {
             assert_true(projection->list[i - 1].end_ns <= projection->list[i].begin_ns);
+        }
     }
     assert_int_equal(in_lanes, total);
     projection_free(projection);

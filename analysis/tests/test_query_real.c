@@ -4,12 +4,12 @@
  */
 #include <sys/stat.h>
 
-#include "analysis/query/lists.h"
-#include "analysis/query/overlap.h"
-#include "analysis/query/packs.h"
-#include "analysis/query/projection.h"
-#include "analysis/query/relate.h"
 #include "analysis/tests/sql_file.h"
+#include "analysis/timeline/lists.h"
+#include "analysis/timeline/overlap.h"
+#include "analysis/timeline/packing.h"
+#include "analysis/timeline/projection.h"
+#include "analysis/timeline/relate.h"
 
 enum {
     SKIPPED = 77
@@ -69,17 +69,21 @@ static void sql_row(const struct both *both, const char *sql, int64_t a, int64_t
                     int64_t *out)
 {
     sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(both->db, sql, -1, &statement, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(both->db, sql, -1, &statement, NULL) != SQLITE_OK) {
         fail_msg("%s: %s", sql, sqlite3_errmsg(both->db));
-    if (sqlite3_bind_parameter_count(statement) > 0)
+    }
+    if (sqlite3_bind_parameter_count(statement) > 0) {
         assert_int_equal(sqlite3_bind_int64(statement, 1, a), SQLITE_OK);
-    if (sqlite3_bind_parameter_count(statement) > 1)
+    }
+    if (sqlite3_bind_parameter_count(statement) > 1) {
         assert_int_equal(sqlite3_bind_int64(statement, 2, b), SQLITE_OK);
+    }
     assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    for (int c = 0; c < columns; c++)
+    for (int c = 0; c < columns; c++) {
         out[c] = sqlite3_column_type(statement, c) == SQLITE_NULL
                      ? -1
                      : sqlite3_column_int64(statement, c);
+    }
     assert_int_equal(sqlite3_finalize(statement), SQLITE_OK);
 }
 
@@ -97,8 +101,9 @@ static void check_list(const struct both *both, const char *table, const char *n
         " max(end - start), sum(min(end, ?2) - max(start, ?1)) FROM %s"
         " WHERE start < ?2 AND (end > ?1 OR (end = ?1 AND start = ?1)) AND start < end%s",
         name_column, table, also);
-    if (!sql_works(both, sql))
+    if (!sql_works(both, sql)) {
         return;
+    }
     for (int k = 0; k < 8; k++) {
         struct list_query query = LIST_QUERY(trace);
         int64_t want[6];
@@ -117,8 +122,9 @@ static void check_list(const struct both *both, const char *table, const char *n
             max_ns = row->max_ns > max_ns ? row->max_ns : max_ns;
         }
         assert_int_equal(list.events, want[0]);
-        if (want[0] == 0)
+        if (want[0] == 0) {
             continue;
+        }
         assert_int_equal(list.count, want[1]);
         assert_int_equal(total_ns, want[2]);
         assert_int_equal(min_ns, want[3]);
@@ -148,21 +154,21 @@ static const struct {
     const char *filter;
     const char *condition;
 } filters[] = {
-    {"kind:kernel stream:7",             "k.streamId = 7"                                         },
-    {"kind:kernel -stream:7",            "k.streamId <> 7"                                        },
-    {"kind:kernel dur>10us",             "k.end - k.start > 10000"                                },
+    {"kind:kernel stream:7", "k.streamId = 7"},
+    {"kind:kernel -stream:7", "k.streamId <> 7"},
+    {"kind:kernel dur>10us", "k.end - k.start > 10000"},
     {"kind:kernel dur<=2us stream:7-20", "k.end - k.start <= 2000 AND k.streamId BETWEEN 7 AND 20"},
-    {"kind:kernel context:1",            "k.contextId = 1"                                        },
+    {"kind:kernel context:1", "k.contextId = 1"},
     {"kind:kernel /gemm/",
      "(SELECT value LIKE '%gemm%' FROM StringIds WHERE id = k.demangledName) OR"
-     " (SELECT value LIKE '%gemm%' FROM StringIds WHERE id = k.shortName)"                        },
+     " (SELECT value LIKE '%gemm%' FROM StringIds WHERE id = k.shortName)"},
     {"kind:kernel nvtx:/e/",
      "EXISTS (SELECT 1 FROM CUPTI_ACTIVITY_KIND_RUNTIME r JOIN NVTX_EVENTS n"
      " ON n.globalTid = r.globalTid AND n.eventType IN (59, 60)"
      " AND n.start <= r.start AND r.start < n.end"
      " LEFT JOIN StringIds s ON s.id = n.textId"
      " WHERE r.correlationId = k.correlationId AND r.eventClass IN (0, 1, 13, 26)"
-     " AND r.globalTid >> 24 = k.globalPid >> 24 AND coalesce(n.text, s.value) LIKE '%e%')"       },
+     " AND r.globalTid >> 24 = k.globalPid >> 24 AND coalesce(n.text, s.value) LIKE '%e%')"},
 };
 
 static void test_filters(void **state)
@@ -178,20 +184,24 @@ static void test_filters(void **state)
             (void)snprintf(sql, sizeof sql,
                            "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL k WHERE (%s)",
                            filters[f].condition);
-            if (!sql_works(&both, sql))
+            if (!sql_works(&both, sql)) {
                 continue;
+            }
             /* Each range of 17,000 with each kernel is too much for SQL: only where it is quick. */
-            if (strstr(sql, "NVTX") != NULL && both.trace->events[TRACE_NVTX].count > 1000)
+            if (strstr(sql, "NVTX") != NULL && both.trace->events[TRACE_NVTX].count > 1000) {
                 continue;
+            }
             sql_row(&both, sql, 0, 0, 1, &want);
             const char *text = filters[f].filter;
             struct terms *terms =
                 terms_new(both.facts, text, strlen(text), TERMS_KINDS_GPU, NULL, NULL);
             int64_t got = 0;
-            for (uint32_t i = 0; i < both.trace->events[TRACE_GPU].count; i++)
+            for (uint32_t i = 0; i < both.trace->events[TRACE_GPU].count; i++) {
                 got += terms_has(terms, TRACE_GPU, i) ? 1 : 0;
-            if (got != want)
+            }
+            if (got != want) {
                 print_message("%s: %s\n", captures[c], text);
+            }
             assert_int_equal(got, want);
             terms_free(terms);
             checked++;
@@ -283,8 +293,9 @@ static void test_packs(void **state)
         struct packs packs;
         assert_non_null(lanes);
         for (uint32_t l = 0; l < trace->lane_count; l++) {
-            if (trace->lanes[l].table == TRACE_GPU)
+            if (trace->lanes[l].table == TRACE_GPU) {
                 lanes[count++] = l;
+            }
         }
         assert_int_equal(packs_make(trace, lanes, count, &packs, NULL), 0);
         assert_int_equal(packs.count, gpu->count);
@@ -341,8 +352,9 @@ static void test_syncs(void **state)
             uint32_t op_call =
                 sync->op != TRACE_NONE ? both.trace->events[TRACE_GPU].link[sync->op] : TRACE_NONE;
             uint32_t since = sync->record != TRACE_NONE ? sync->record : sync->wait;
-            if (op_call != TRACE_NONE)
+            if (op_call != TRACE_NONE) {
                 assert_true(api->begin_ns[op_call] < api->begin_ns[since]);
+            }
         }
         relate_syncs_free(&syncs);
         both_close(&both);

@@ -1,5 +1,5 @@
 /* Command lines to take away: what a shell makes of every quoted word, the ncu call of a kernel. */
-#include "analysis/query/recipe.h"
+#include "analysis/export/recipe.h"
 #include "analysis/tests/model.h"
 #include "analysis/tests/sql_file.h"
 
@@ -33,8 +33,9 @@ static void test_quote_by_shell(void **state)
     (void)state;
     buf_adds(&line, "exec bash -c 'printf \"%s\\0\" \"$@\"' bash ");
     recipe_words(&line, words, COUNT);
-    for (size_t i = 0; i < line.len; i++)
+    for (size_t i = 0; i < line.len; i++) {
         assert_in_range((unsigned char)buf_text(&line)[i], 0x20, 0x7e);
+    }
     /* popen has sh, which need not know $'...': bash reads the line from its input. */
     struct buf command = {0};
     buf_adds(&command, "bash <<'THE END'\n");
@@ -75,8 +76,9 @@ static void test_ncu(void **state)
     uint32_t copy = model_name(m, TRACE_MEMCPY, "HtoD", "copy");
     /* Launched 10, 20, 30; they run in another order on two streams. */
     uint32_t calls[3];
-    for (int64_t i = 0; i < 3; i++)
+    for (int64_t i = 0; i < 3; i++) {
         calls[i] = model_host(m, TRACE_LANE_API, thread, 0, launch, 10 + 10 * i, 15 + 10 * i);
+    }
     uint32_t first = model_op(m, s7, gemm, 900, 950, calls[0]);
     uint32_t second = model_op(m, s8, half, 100, 150, calls[1]);
     uint32_t third = model_op(m, s8, gemm, 200, 250, calls[2]);

@@ -1,8 +1,8 @@
 /* Launch and op, the next of a name, steps and places in them; waits and the events they wait for.
  */
-#include "analysis/query/relate.h"
 #include "analysis/tests/model.h"
 #include "analysis/tests/sql_file.h"
+#include "analysis/timeline/relate.h"
 
 enum {
     STEPS = 3
@@ -125,8 +125,9 @@ static void test_instance(void **state)
     int count = 1;
     for (;;) {
         struct relate_event next = relate_instance(trace, NULL, event, RELATE_ANYWHERE, 1);
-        if (next.index == TRACE_NONE)
+        if (next.index == TRACE_NONE) {
             break;
+        }
         assert_int_equal(relate_instance(trace, NULL, next, RELATE_ANYWHERE, -1).index,
                          event.index);
         event = next;
@@ -158,8 +159,9 @@ static void test_same_place(void **state)
 {
     const struct world *w = *state;
     uint32_t step[STEPS];
-    for (int s = 0; s < STEPS; s++)
+    for (int s = 0; s < STEPS; s++) {
         step[s] = model_at(&w->m, w->step[s]);
+    }
     /* The second gemm, the relu, the third call. */
     assert_int_equal(
         relate_same_place(w->facts, at(w, TRACE_GPU, w->op[0][2]), step[0], step[1]).index,
@@ -227,8 +229,9 @@ static const char SYNCS[] =
 static uint32_t call_at(const struct trace *trace, int64_t t_ns)
 {
     for (uint32_t i = 0; i < trace->events[TRACE_API].count; i++) {
-        if (trace->events[TRACE_API].begin_ns[i] == t_ns)
+        if (trace->events[TRACE_API].begin_ns[i] == t_ns) {
             return i;
+        }
     }
     return TRACE_NONE;
 }
@@ -236,8 +239,9 @@ static uint32_t call_at(const struct trace *trace, int64_t t_ns)
 static uint32_t op_at(const struct trace *trace, int64_t t_ns)
 {
     for (uint32_t i = 0; i < trace->events[TRACE_GPU].count; i++) {
-        if (trace->events[TRACE_GPU].begin_ns[i] == t_ns)
+        if (trace->events[TRACE_GPU].begin_ns[i] == t_ns) {
             return i;
+        }
     }
     return TRACE_NONE;
 }
@@ -251,10 +255,10 @@ static void check_syncs(const struct trace *trace, const struct relate_syncs *sy
         int64_t event_id;
         int64_t stream_id;
     } cases[] = {
-        {400, 200, 150, 5,  8 },
-        {600, 500, 350, 5,  -1},
-        {700, -1,  350, -1, 7 },
-        {800, -1,  -1,  -1, -1},
+        {400, 200, 150, 5, 8},
+        {600, 500, 350, 5, -1},
+        {700, -1, 350, -1, 7},
+        {800, -1, -1, -1, -1},
     };
     assert_int_equal(syncs->count, 4);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

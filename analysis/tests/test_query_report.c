@@ -1,8 +1,8 @@
 /* Descriptors and their arguments, and the rules of occupancy. */
 #include <string.h>
 
-#include "analysis/query/occupancy.h"
-#include "analysis/query/report.h"
+#include "analysis/report/occupancy.h"
+#include "analysis/report/report.h"
 #include "analysis/tests/check.h"
 
 /* Names are not repeated, texts are there, defaults are read, arguments fit. */
@@ -77,7 +77,7 @@ static void test_arguments(void **state)
 /* What is read of the capture: little for a plain sum, everything where a filter needs it. */
 static void test_kinds(void **state)
 {
-    struct report_options options = REPORT_OPTIONS_ALL;
+    struct select_options options = SELECT_OPTIONS_ALL;
     struct report_call call;
     (void)state;
     assert_int_equal(report_call_parse(REPORT_STATS, "osrt_sum", &call, NULL), 0);
@@ -105,15 +105,15 @@ static void test_occupancy(void **state)
         double percent;
         const char *limiter;
     } CASES[] = {
-        {&A100, {256, 32, 0},      8,  100.0, "warps"        },
-        {&A100, {128, 122, 12800}, 4,  25.0,  "registers"    }, /* 4096 registers a warp: 16 warps */
-        {&A100, {32, 16, 0},       32, 50.0,  "blocks"       },
-        {&A100, {256, 32, 81920},  2,  25.0,  "shared memory"}, /* 80 KB and 1 KB each of 164 KB */
-        {&A100, {1024, 64, 0},     1,  50.0,  "registers"    },
-        {&A100, {33, 16, 0},       32, 100.0, "warps"        }, /* two warps a block */
-        {&T4,   {256, 32, 0},      4,  100.0, "warps"        },
-        {&T4,   {64, 0, 20480},    3,  18.75, "shared memory"},
-        {&P100, {96, 168, 0},      4,  18.75, "registers"    }, /* 5376 a warp: 12 warps */
+        {&A100, {256, 32, 0}, 8, 100.0, "warps"},
+        {&A100, {128, 122, 12800}, 4, 25.0, "registers"}, /* 4096 registers a warp: 16 warps */
+        {&A100, {32, 16, 0}, 32, 50.0, "blocks"},
+        {&A100, {256, 32, 81920}, 2, 25.0, "shared memory"}, /* 80 KB and 1 KB each of 164 KB */
+        {&A100, {1024, 64, 0}, 1, 50.0, "registers"},
+        {&A100, {33, 16, 0}, 32, 100.0, "warps"}, /* two warps a block */
+        {&T4, {256, 32, 0}, 4, 100.0, "warps"},
+        {&T4, {64, 0, 20480}, 3, 18.75, "shared memory"},
+        {&P100, {96, 168, 0}, 4, 18.75, "registers"}, /* 5376 a warp: 12 warps */
     };
     size_t i;
     (void)state;

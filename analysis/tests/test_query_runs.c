@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/query/runs.h"
+#include "analysis/base/runs.h"
 #include "analysis/tests/check.h"
 
 struct item {
@@ -23,8 +23,9 @@ static int want_cmp(const void *a, const void *b)
 {
     const struct item *x = a;
     const struct item *y = b;
-    if (x->key != y->key)
+    if (x->key != y->key) {
         return x->key < y->key ? -1 : 1;
+    }
     return (x->at > y->at) - (x->at < y->at);
 }
 
@@ -46,8 +47,9 @@ static void test_random(void **state)
             key = round % 2 == 0 && i % 20 != 0 ? key + step : step;
             want[i] = got[i] = (struct item){key, (uint32_t)i};
         }
-        if (count > 0)
+        if (count > 0) {
             qsort(want, count, sizeof *want, want_cmp);
+        }
         assert_int_equal(runs_sort(got, count, sizeof *got, item_cmp, &up), 0);
         for (size_t i = 0; i < count; i++) {
             assert_int_equal(got[i].key, want[i].key);
@@ -58,12 +60,7 @@ static void test_random(void **state)
 
 static void test_order(void **state)
 {
-    struct item items[] = {
-        {1, 0},
-        {2, 1},
-        {3, 2},
-        {3, 3}
-    };
+    struct item items[] = {{1, 0}, {2, 1}, {3, 2}, {3, 3}};
     const int up = 1;
     const int down = -1;
     (void)state;

@@ -1,9 +1,9 @@
 /* Launches, queue depth, memory and metrics over time: by hand, and each ns counted one by one. */
 #include <math.h>
 
-#include "analysis/query/series.h"
 #include "analysis/tests/model.h"
 #include "analysis/tests/sql_file.h"
+#include "analysis/timeline/series.h"
 
 static uint64_t next(uint64_t *seed)
 {
@@ -29,8 +29,9 @@ static void test_launches(void **state)
     uint32_t two = model_thread(m, process, 2, "other");
     uint32_t launch = model_call_name(m, "cudaLaunchKernel", TRACE_API_LAUNCH);
     uint32_t alloc = model_call_name(m, "cudaMalloc", TRACE_API_ALLOC);
-    for (int64_t t = 0; t < 10; t++)
+    for (int64_t t = 0; t < 10; t++) {
         model_host(m, TRACE_LANE_API, one, 0, launch, t * 500000, t * 500000 + 10);
+    }
     model_host(m, TRACE_LANE_API, two, 0, launch, 3999999, 4000009);
     model_host(m, TRACE_LANE_API, two, 0, alloc, 4100000, 4100009);
     model_build(m);
@@ -77,12 +78,14 @@ static void test_queue(void **state)
         uint32_t call = model_host(m, TRACE_LANE_API, thread, 0, launch, t, t + 2);
         int64_t begin_ns = t + 1 + (int64_t)(next(&seed) % 150);
         begin_ns = begin_ns > busy_ns ? begin_ns : busy_ns;
-        if (begin_ns >= SPAN - 2)
+        if (begin_ns >= SPAN - 2) {
             break;
+        }
         busy_ns = begin_ns + 1;
         model_op(m, stream, kernel, begin_ns, busy_ns, call);
-        for (int64_t q = t + 2; q < begin_ns; q++)
+        for (int64_t q = t + 2; q < begin_ns; q++) {
             depth[q]++;
+        }
     }
     model_build(m);
     assert_int_equal(series_queue(&m->trace, 0, &series, NULL), 0);

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/query/spark.h"
+#include "analysis/table/spark.h"
 #include "analysis/tests/check.h"
 
 static void test_level(void **state)
@@ -12,23 +12,24 @@ static void test_level(void **state)
         double max;
         int level;
     } CASES[] = {
-        {0,                10, 0},
-        {-1,               10, 0},
-        {1,                0,  0},
-        {0.0001,           10, 1},
-        {1.25,             10, 1},
-        {1.2501,           10, 2},
-        {5,                10, 4},
-        {8.75,             10, 7},
-        {8.76,             10, 8},
-        {10,               10, 8},
-        {1e300,            10, 8},
-        {(double)NAN,      10, 0},
+        {0, 10, 0},
+        {-1, 10, 0},
+        {1, 0, 0},
+        {0.0001, 10, 1},
+        {1.25, 10, 1},
+        {1.2501, 10, 2},
+        {5, 10, 4},
+        {8.75, 10, 7},
+        {8.76, 10, 8},
+        {10, 10, 8},
+        {1e300, 10, 8},
+        {(double)NAN, 10, 0},
         {(double)INFINITY, 10, 8},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++)
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         assert_int_equal(spark_level(CASES[i].value, CASES[i].max), CASES[i].level);
+    }
 }
 
 static void test_line(void **state)
@@ -75,8 +76,9 @@ static void test_bar(void **state)
 static uint32_t bins_total(const struct spark_bins *bins)
 {
     uint32_t total = 0;
-    for (int i = 0; i < bins->count; i++)
+    for (int i = 0; i < bins->count; i++) {
         total += bins->bin[i];
+    }
     return total;
 }
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "analysis/base/buf.h"
-#include "analysis/query/stat.h"
-#include "analysis/query/table.h"
+#include "analysis/base/stat.h"
+#include "analysis/table/table.h"
 #include "analysis/tests/check.h"
 
 static void assert_near(double a, double b, double tolerance)
@@ -39,12 +39,8 @@ static void write_table(const struct table *table, enum table_format format, int
 }
 
 static const struct table_column COLUMNS[] = {
-    {"Time (%)",   TABLE_PERCENT, 0},
-    {"Total Time", TABLE_TIME,    0},
-    {"Avg",        TABLE_TIME_1,  0},
-    {"Total",      TABLE_MB,      0},
-    {"Num Calls",  TABLE_INT,     0},
-    {"Name",       TABLE_TEXT,    0},
+    {"Time (%)", TABLE_PERCENT, 0}, {"Total Time", TABLE_TIME, 0}, {"Avg", TABLE_TIME_1, 0},
+    {"Total", TABLE_MB, 0},         {"Num Calls", TABLE_INT, 0},   {"Name", TABLE_TEXT, 0},
 };
 
 static void put_row(struct table *table, double percent, int64_t ns, double bytes, const char *name)
@@ -84,10 +80,7 @@ static void test_column_layout(void **state)
 
 static void test_framed_layout(void **state)
 {
-    static const struct table_column TWO[] = {
-        {"N",    TABLE_INT,  0},
-        {"Name", TABLE_TEXT, 0}
-    };
+    static const struct table_column TWO[] = {{"N", TABLE_INT, 0}, {"Name", TABLE_TEXT, 0}};
     struct table *table = table_new("T", TWO, 2);
     struct buf out = {0};
     (void)state;
@@ -128,18 +121,10 @@ static void test_rounding(void **state)
         double value;
         const char *text;
     } CASES[] = {
-        {86953.25, "86953.3"              },
-        {841.15,   "841.1"                },
-        {0.25,     "0.3"                  },
-        {-0.25,    "-0.3"                 },
-        {-0.04,    "0.0"                  },
-        {0.05,     "0.1"                  },
-        {99.95,    "100.0"                },
-        {1e18,     "1000000000000000000.0"},
+        {86953.25, "86953.3"}, {841.15, "841.1"}, {0.25, "0.3"},    {-0.25, "-0.3"},
+        {-0.04, "0.0"},        {0.05, "0.1"},     {99.95, "100.0"}, {1e18, "1000000000000000000.0"},
     };
-    static const struct table_column ONE[] = {
-        {"V", TABLE_REAL, 1}
-    };
+    static const struct table_column ONE[] = {{"V", TABLE_REAL, 1}};
     size_t i;
     (void)state;
     for (i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
@@ -185,9 +170,7 @@ static void test_empty_and_wrong_types(void **state)
 
 static void test_hostile_names(void **state)
 {
-    static const struct table_column ONE[] = {
-        {"Name", TABLE_TEXT, 0}
-    };
+    static const struct table_column ONE[] = {{"Name", TABLE_TEXT, 0}};
     static const char NAME[] = "a\"b,c\td\ne\x1b[2J\xff\\\xc2\x9b\0z";
     struct table *table = table_new("T", ONE, 1);
     struct buf out = {0};
@@ -211,9 +194,7 @@ static void test_hostile_names(void **state)
 
 static void test_clipping(void **state)
 {
-    static const struct table_column ONE[] = {
-        {"Name", TABLE_TEXT, 0}
-    };
+    static const struct table_column ONE[] = {{"Name", TABLE_TEXT, 0}};
     struct table *table = table_new("T", ONE, 1);
     struct table_output output = {.format = TABLE_FORMAT_COLUMN, .time_unit_ns = 1, .ascii = true};
     char name[102];
@@ -240,10 +221,7 @@ static void test_clipping(void **state)
 
 static void test_sort_is_stable(void **state)
 {
-    static const struct table_column TWO[] = {
-        {"Key",   TABLE_INT,  0},
-        {"Order", TABLE_TEXT, 0}
-    };
+    static const struct table_column TWO[] = {{"Key", TABLE_INT, 0}, {"Order", TABLE_TEXT, 0}};
     struct table *table = table_new("T", TWO, 2);
     uint64_t seed = 42;
     int64_t last_key = INT64_MAX;

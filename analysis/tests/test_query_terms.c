@@ -1,7 +1,7 @@
 /* The filter language: what each word keeps, how words are split, what is said of wrong ones. */
 #include "analysis/base/buf.h"
-#include "analysis/query/filter.h"
-#include "analysis/query/terms.h"
+#include "analysis/filter/filter.h"
+#include "analysis/filter/terms.h"
 #include "analysis/tests/check.h"
 #include "analysis/tests/model.h"
 
@@ -121,8 +121,9 @@ static void kept(const struct world *w, const char *text, uint32_t kinds, char *
     assert_non_null(terms);
     for (int i = 0; i < w->count; i++) {
         enum trace_table table = model_table(w->m.events[w->handle[i]].kind);
-        if (terms_has(terms, table, model_at(&w->m, w->handle[i])))
+        if (terms_has(terms, table, model_at(&w->m, w->handle[i]))) {
             *out++ = (char)('a' + i);
+        }
     }
     *out = '\0';
     terms_free(terms);
@@ -134,69 +135,70 @@ static void test_words(void **state)
         const char *text;
         const char *letters;
     } cases[] = {
-        {"",                         "abcdefghijklmnop"},
-        {"   ",                      "abcdefghijklmnop"},
-        {"gemm",                     "gj"              },
-        {"-gemm",                    "abcdefhiklmnop"  },
-        {"!gemm",                    "abcdefhiklmnop"  },
-        {"GEMM",                     ""                },
-        {"void gemm",                "gj"              },
-        {"/void gemm/",              "gj"              },
-        {"\"void gemm\"",            "gj"              },
-        {"\"gemm<float>(int)\"",     "gj"              },
-        {"gemm<float>(int)",         ""                },
-        {"gemm<float>\\(int\\)",     "gj"              },
-        {"relu(x| |y)",              ""                },
-        {"relu\\(a[ x]b",            "ikl"             },
-        {"name:gemm",                "gj"              },
-        {"name:/gemm|relu/",         "gijkl"           },
-        {"ns::relu",                 "ikl"             },
-        {"iter:7",                   ""                },
-        {"kind:kernel",              "gijkl"           },
-        {"kind:memcpy,api",          "abcdeh"          },
-        {"kind:htod",                "h"               },
-        {"kind:dtoh",                ""                },
-        {"-kind:gpu",                "abcdefmnop"      },
-        {"kind:nvtx",                "mnop"            },
-        {"kind:mark",                "p"               },
-        {"kind:osrt",                "f"               },
-        {"api:launch",               "ade"             },
-        {"api:graph,alloc",          "ce"              },
-        {"domain:nccl",              "o"               },
-        {"stream:7",                 "abeghjl"         },
-        {"stream:7,13",              "abdeghijl"       },
-        {"stream:8-20",              "deik"            },
-        {"-stream:7",                "cdefikmnop"      },
-        {"device:0",                 "abdghil"         },
-        {"gpu:1 stream:8",           "ek"              },
-        {"context:2",                "ejk"             },
-        {"pid:43",                   "ejk"             },
-        {"process:serv",             "ejk"             },
-        {"process:42",               "abcdfghilmnop"   },
-        {"thread:main",              "abceghjkmnop"    },
-        {"thread:loader",            "dfi"             },
-        {"tid:50",                   "dfi"             },
-        {"-thread:50",               "abceghjklmnop"   },
-        {"nvtx:iter",                "abghmnop"        },
-        {"nvtx:\"iter 1\"",          "abghm"           },
-        {"nvtx:/iter 2/ -kind:mark", "no"              },
-        {"-nvtx:iter",               "cdefijkl"        },
-        {"nvtx:iter kind:kernel",    "g"               },
-        {"dur>=100",                 "efgjmn"          },
-        {"dur>100",                  "jmn"             },
-        {"dur>100ns dur<1us",        "mn"              },
-        {"dur<=5ns",                 "kp"              },
-        {"dur=1us",                  "j"               },
-        {"-dur>5",                   "kp"              },
-        {"stream:7 -gemm kind:gpu",  "hl"              },
-        {"thread:loader stream:13",  "di"              },
+        {"", "abcdefghijklmnop"},
+        {"   ", "abcdefghijklmnop"},
+        {"gemm", "gj"},
+        {"-gemm", "abcdefhiklmnop"},
+        {"!gemm", "abcdefhiklmnop"},
+        {"GEMM", ""},
+        {"void gemm", "gj"},
+        {"/void gemm/", "gj"},
+        {"\"void gemm\"", "gj"},
+        {"\"gemm<float>(int)\"", "gj"},
+        {"gemm<float>(int)", ""},
+        {"gemm<float>\\(int\\)", "gj"},
+        {"relu(x| |y)", ""},
+        {"relu\\(a[ x]b", "ikl"},
+        {"name:gemm", "gj"},
+        {"name:/gemm|relu/", "gijkl"},
+        {"ns::relu", "ikl"},
+        {"iter:7", ""},
+        {"kind:kernel", "gijkl"},
+        {"kind:memcpy,api", "abcdeh"},
+        {"kind:htod", "h"},
+        {"kind:dtoh", ""},
+        {"-kind:gpu", "abcdefmnop"},
+        {"kind:nvtx", "mnop"},
+        {"kind:mark", "p"},
+        {"kind:osrt", "f"},
+        {"api:launch", "ade"},
+        {"api:graph,alloc", "ce"},
+        {"domain:nccl", "o"},
+        {"stream:7", "abeghjl"},
+        {"stream:7,13", "abdeghijl"},
+        {"stream:8-20", "deik"},
+        {"-stream:7", "cdefikmnop"},
+        {"device:0", "abdghil"},
+        {"gpu:1 stream:8", "ek"},
+        {"context:2", "ejk"},
+        {"pid:43", "ejk"},
+        {"process:serv", "ejk"},
+        {"process:42", "abcdfghilmnop"},
+        {"thread:main", "abceghjkmnop"},
+        {"thread:loader", "dfi"},
+        {"tid:50", "dfi"},
+        {"-thread:50", "abceghjklmnop"},
+        {"nvtx:iter", "abghmnop"},
+        {"nvtx:\"iter 1\"", "abghm"},
+        {"nvtx:/iter 2/ -kind:mark", "no"},
+        {"-nvtx:iter", "cdefijkl"},
+        {"nvtx:iter kind:kernel", "g"},
+        {"dur>=100", "efgjmn"},
+        {"dur>100", "jmn"},
+        {"dur>100ns dur<1us", "mn"},
+        {"dur<=5ns", "kp"},
+        {"dur=1us", "j"},
+        {"-dur>5", "kp"},
+        {"stream:7 -gemm kind:gpu", "hl"},
+        {"thread:loader stream:13", "di"},
     };
     const struct world *w = *state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char letters[EVENTS + 1];
         kept(w, cases[i].text, TERMS_KINDS_ALL, letters);
-        if (strcmp(letters, cases[i].letters) != 0)
+        if (strcmp(letters, cases[i].letters) != 0) {
             print_message("%s: %s\n", cases[i].text, letters);
+        }
         assert_string_equal(letters, cases[i].letters);
     }
 }
@@ -209,21 +211,22 @@ static void test_kinds(void **state)
         uint32_t kinds;
         const char *letters;
     } cases[] = {
-        {"gemm",                  TERMS_KINDS_GPU,    "abcdefgjmnop"  },
-        {"stream:7",              TERMS_KINDS_GPU,    "abcdefghjlmnop"},
-        {"nvtx:iter",             TERMS_KINDS_GPU,    "abcdefghmnop"  },
-        {"gemm kind:kernel,osrt", TERMS_KINDS_GPU,    "abcdegjmnop"   },
-        {"gemm",                  1U << TRACE_KERNEL, "abcdefghjmnop" },
-        {"dur>100",               1U << TRACE_KERNEL, "abcdefhjmnop"  },
-        {"api:sync",              TERMS_KINDS_GPU,    "fmnop"         },
-        {"domain:NCCL",           TERMS_KINDS_GPU,    "abcdefo"       },
+        {"gemm", TERMS_KINDS_GPU, "abcdefgjmnop"},
+        {"stream:7", TERMS_KINDS_GPU, "abcdefghjlmnop"},
+        {"nvtx:iter", TERMS_KINDS_GPU, "abcdefghmnop"},
+        {"gemm kind:kernel,osrt", TERMS_KINDS_GPU, "abcdegjmnop"},
+        {"gemm", 1U << TRACE_KERNEL, "abcdefghjmnop"},
+        {"dur>100", 1U << TRACE_KERNEL, "abcdefhjmnop"},
+        {"api:sync", TERMS_KINDS_GPU, "fmnop"},
+        {"domain:NCCL", TERMS_KINDS_GPU, "abcdefo"},
     };
     const struct world *w = *state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char letters[EVENTS + 1];
         kept(w, cases[i].text, cases[i].kinds, letters);
-        if (strcmp(letters, cases[i].letters) != 0)
+        if (strcmp(letters, cases[i].letters) != 0) {
             print_message("%s: %s\n", cases[i].text, letters);
+        }
         assert_string_equal(letters, cases[i].letters);
     }
 }
@@ -247,8 +250,9 @@ static void test_as_filter(void **state)
         assert_int_equal(terms->matched, matched);
         assert_int_equal(terms->names, of);
         assert_null(terms->event_bits[TRACE_GPU]);
-        for (uint32_t n = 0; n < trace->name_count; n++)
+        for (uint32_t n = 0; n < trace->name_count; n++) {
             assert_int_equal(busy_has(bits, n), busy_has(terms->name_bits, n));
+        }
         terms_free(terms);
         filter_free(filter);
         free(bits);
@@ -262,23 +266,23 @@ static void test_errors(void **state)
         size_t at;
         const char *says;
     } cases[] = {
-        {"gemm stream:x",               5, "filter word \"stream:x\" at character 6: numbers are written"},
-        {"stream:",                     0, "a value is missing"                                          },
-        {"stream:7,",                   0, "numbers are written"                                         },
-        {"stream:9-7",                  0, "numbers are written"                                         },
-        {"stream:99999999999999999999", 0, "numbers are written"                                         },
-        {"kind:kernal",                 0, "there are kernel memcpy"                                     },
-        {"a api:launch,x",              2, "there are launch graph"                                      },
-        {"dur:5",                       0, "a duration is written"                                       },
-        {"dur>",                        0, "a duration is written"                                       },
-        {"dur>5parsec",                 0, "parsec"                                                      },
-        {"x -dur=5",                    2, "cannot be turned round"                                      },
-        {"a (b",                        2, "missing closing parenthesis"                                 },
-        {"/abc",                        0, "is not closed"                                               },
-        {"\"abc\"d",                    0, "a blank is missing"                                          },
-        {"nvtx:/(/",                    0, "missing closing parenthesis"                                 },
-        {"-",                           0, "a value is missing"                                          },
-        {"\x1b[31m(",                   0, "filter word"                                                 },
+        {"gemm stream:x", 5, "filter word \"stream:x\" at character 6: numbers are written"},
+        {"stream:", 0, "a value is missing"},
+        {"stream:7,", 0, "numbers are written"},
+        {"stream:9-7", 0, "numbers are written"},
+        {"stream:99999999999999999999", 0, "numbers are written"},
+        {"kind:kernal", 0, "there are kernel memcpy"},
+        {"a api:launch,x", 2, "there are launch graph"},
+        {"dur:5", 0, "a duration is written"},
+        {"dur>", 0, "a duration is written"},
+        {"dur>5parsec", 0, "parsec"},
+        {"x -dur=5", 2, "cannot be turned round"},
+        {"a (b", 2, "missing closing parenthesis"},
+        {"/abc", 0, "is not closed"},
+        {"\"abc\"d", 0, "a blank is missing"},
+        {"nvtx:/(/", 0, "missing closing parenthesis"},
+        {"-", 0, "a value is missing"},
+        {"\x1b[31m(", 0, "filter word"},
     };
     const struct world *w = *state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -286,8 +290,9 @@ static void test_errors(void **state)
         size_t at = 99;
         const char *text = cases[i].text;
         assert_null(terms_new(w->facts, text, strlen(text), TERMS_KINDS_ALL, &at, &err));
-        if (strstr(err.text, cases[i].says) == NULL || at != cases[i].at)
+        if (strstr(err.text, cases[i].says) == NULL || at != cases[i].at) {
             print_message("%s: %zu %s\n", text, at, err.text);
+        }
         assert_non_null(strstr(err.text, cases[i].says));
         assert_int_equal(at, cases[i].at);
         assert_null(strchr(err.text, '\x1b'));
@@ -324,12 +329,8 @@ static void test_busy(void **state)
         const char *text;
         int64_t busy_ns[2];
     } cases[] = {
-        {"",               {100 + 10 + 20, 1000}},
-        {"relu",           {10 + 20, 5}         },
-        {"stream:13",      {10, 0}              },
-        {"thread:loader",  {10, 0}              },
-        {"dur<=10",        {20, 5}              },
-        {"device:1 dur>5", {0, 1000}            },
+        {"", {100 + 10 + 20, 1000}}, {"relu", {10 + 20, 5}}, {"stream:13", {10, 0}},
+        {"thread:loader", {10, 0}},  {"dur<=10", {20, 5}},   {"device:1 dur>5", {0, 1000}},
     };
     struct busy *again = NULL;
     const struct world *w = *state;
@@ -340,12 +341,15 @@ static void test_busy(void **state)
         again = terms_busy(again, &w->m.trace, terms, NULL);
         assert_non_null(again);
         assert_non_null(busy);
-        for (uint32_t d = 0; d < 2; d++)
+        for (uint32_t d = 0; d < 2; d++) {
             assert_int_equal(busy_device_ns(busy, d, 0, 2000), cases[i].busy_ns[d]);
-        for (uint32_t d = 0; d < 2; d++)
+        }
+        for (uint32_t d = 0; d < 2; d++) {
             assert_int_equal(busy_device_ns(again, d, 0, 2000), cases[i].busy_ns[d]);
-        for (uint32_t g = 0; g < w->m.trace.events[TRACE_GPU].count; g++)
+        }
+        for (uint32_t g = 0; g < w->m.trace.events[TRACE_GPU].count; g++) {
             assert_int_equal(busy_keeps(again, g), terms_has(terms, TRACE_GPU, g));
+        }
         busy_free(busy);
         terms_free(terms);
     }
@@ -371,25 +375,25 @@ static void test_complete(void **state)
         size_t end;
         const char *first;
     } cases[] = {
-        {"^",                 0,  0,
+        {"^", 0, 0,
          "kind: stream: device: thread: nvtx: api: dur> pid: process: context: domain: "},
-        {"st^",               0,  2,  "stream: "                                        },
-        {"gemm -th^",         6,  8,  "thread: "                                        },
-        {"Ge^",               0,  2,  "gemm "                                           },
-        {"EMM^",              0,  3,  "gemm "                                           },
-        {"kind:me^",          5,  7,  "memcpy memset "                                  },
-        {"kind:kernel,ht^oh", 12, 16, "htod htoh "                                      },
-        {"stream:^",          7,  7,  "7 13 8 "                                         },
-        {"stream:1^",         7,  8,  "13 "                                             },
-        {"device:^ x",        7,  7,  "0 1 "                                            },
-        {"thread:^",          7,  7,  "main python loader server 42 50 43 "             },
-        {"nvtx:it^",          5,  7,  "\"iter 1\" \"iter 2\" "                          },
-        {"nvtx:\"iter 2^",    5,  12, "\"iter 2\" "                                     },
-        {"domain:^",          7,  7,  "NCCL "                                           },
-        {"process:^",         8,  8,  "python server 42 43 "                            },
-        {"api:q^",            4,  5,  "query "                                          },
-        {"zzz^",              0,  3,  ""                                                },
-        {"k^ind:me",          0,  1,  "kind: cudaLaunchKernel "                         },
+        {"st^", 0, 2, "stream: "},
+        {"gemm -th^", 6, 8, "thread: "},
+        {"Ge^", 0, 2, "gemm "},
+        {"EMM^", 0, 3, "gemm "},
+        {"kind:me^", 5, 7, "memcpy memset "},
+        {"kind:kernel,ht^oh", 12, 16, "htod htoh "},
+        {"stream:^", 7, 7, "7 13 8 "},
+        {"stream:1^", 7, 8, "13 "},
+        {"device:^ x", 7, 7, "0 1 "},
+        {"thread:^", 7, 7, "main python loader server 42 50 43 "},
+        {"nvtx:it^", 5, 7, "\"iter 1\" \"iter 2\" "},
+        {"nvtx:\"iter 2^", 5, 12, "\"iter 2\" "},
+        {"domain:^", 7, 7, "NCCL "},
+        {"process:^", 8, 8, "python server 42 43 "},
+        {"api:q^", 4, 5, "query "},
+        {"zzz^", 0, 3, ""},
+        {"k^ind:me", 0, 1, "kind: cudaLaunchKernel "},
     };
     const struct world *w = *state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -400,10 +404,12 @@ static void test_complete(void **state)
         memcpy(text, cases[i].text, cursor);
         strcpy(text + cursor, cases[i].text + cursor + 1);
         assert_int_equal(terms_complete(&w->m.trace, text, strlen(text), cursor, &completion), 0);
-        for (size_t c = 0; c < completion.count; c++)
+        for (size_t c = 0; c < completion.count; c++) {
             buf_addf(&list, "%s ", completion.list[c]);
-        if (strcmp(buf_text(&list), cases[i].first) != 0)
+        }
+        if (strcmp(buf_text(&list), cases[i].first) != 0) {
             print_message("%s: %s\n", cases[i].text, buf_text(&list));
+        }
         assert_string_equal(buf_text(&list), cases[i].first);
         assert_int_equal(completion.begin, cases[i].begin);
         assert_int_equal(completion.end, cases[i].end);

@@ -3,10 +3,10 @@
  * random traces, against slow computations.
  */
 
-#include "analysis/query/density.h"
-#include "analysis/query/lowuse.h"
-#include "analysis/query/opaque.h"
-#include "analysis/query/transfers.h"
+#include "analysis/detect/density.h"
+#include "analysis/detect/lowuse.h"
+#include "analysis/detect/opaque.h"
+#include "analysis/detect/transfers.h"
 #include "analysis/tests/model.h"
 
 struct scene {
@@ -40,8 +40,9 @@ static uint32_t launch(struct scene *s, int64_t t_ns, int64_t begin_ns, int64_t 
 /* Small kernels, each started 1 us after its call: one launch in 20 us, busy 4 us. */
 static int64_t bound(struct scene *s, int64_t t_ns, int count)
 {
-    for (int i = 0; i < count; i++, t_ns += 20000)
+    for (int i = 0; i < count; i++, t_ns += 20000) {
         launch(s, t_ns, t_ns + 3000, 4000);
+    }
     return t_ns;
 }
 
@@ -49,8 +50,9 @@ static int64_t bound(struct scene *s, int64_t t_ns, int count)
 static int64_t queued(struct scene *s, int64_t t_ns, int count)
 {
     int64_t begin_ns = t_ns + 200000;
-    for (int i = 0; i < count; i++, begin_ns += 50000)
+    for (int i = 0; i < count; i++, begin_ns += 50000) {
         launch(s, t_ns + (int64_t)i * 3000, begin_ns, 50000);
+    }
     return begin_ns;
 }
 
@@ -62,11 +64,7 @@ static void test_zone(void **state)
         uint32_t run;
         size_t zones;
     } cases[] = {
-        {31,  32,  0},
-        {32,  32,  1},
-        {100, 32,  1},
-        {100, 101, 0},
-        {2,   2,   1},
+        {31, 32, 0}, {32, 32, 1}, {100, 32, 1}, {100, 101, 0}, {2, 2, 1},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct scene s;
@@ -189,11 +187,13 @@ static bool low_at(const struct facts *facts, const struct lowuse_options *optio
                    int64_t last, int64_t t)
 {
     for (int64_t b = t - options->window_ns + 1; b <= t; b++) {
-        if (b < first || b + options->window_ns > last)
+        if (b < first || b + options->window_ns > last) {
             continue;
+        }
         int64_t busy_ns = facts_busy_ns(facts, 0, b, b + options->window_ns);
-        if (100.0 * (double)busy_ns < options->percent * (double)options->window_ns)
+        if (100.0 * (double)busy_ns < options->percent * (double)options->window_ns) {
             return true;
+        }
     }
     return false;
 }
@@ -222,8 +222,9 @@ static void test_lowuse_random(void **state)
         assert_int_equal(lowuse_find(facts, &options, &lowuse, NULL), 0);
         for (int64_t at = first; at < last; at++) {
             bool got = false;
-            for (size_t i = 0; i < lowuse.count; i++)
+            for (size_t i = 0; i < lowuse.count; i++) {
                 got |= at >= lowuse.list[i].begin_ns && at < lowuse.list[i].end_ns;
+            }
             assert_int_equal(got, low_at(facts, &options, first, last, at));
         }
         for (size_t i = 0; i < lowuse.count; i++) {

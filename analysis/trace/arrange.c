@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/trace/trace_own.h"
+#include "analysis/trace/trace_internal.h"
 
 struct arranging {
     struct load *load;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/trace/trace_own.h"
+#include "analysis/trace/trace_internal.h"
 
 enum {
     BUSY_THREAD_OPS = 1 << 18 /* fewer are not worth a second thread */

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/store/report_file.h"
-#include "analysis/trace/cache_own.h"
+#include "analysis/store/nsys_rep.h"
+#include "analysis/trace/cache_layout.h"
 
 const char CACHE_MAGIC[8] = {'C', 'U', 'T', 'L', 'T', 'R', 'C', '1'};
 
@@ -22,9 +22,7 @@ static const uint64_t CACHE_MULTIPLIER = 0x9E3779B97F4A7C15U;
 
 void cache_hash_init(struct cache_hash *hash)
 {
-    *hash = (struct cache_hash){
-        {1, 2, 3, 4}
-    };
+    *hash = (struct cache_hash){{1, 2, 3, 4}};
 }
 
 void cache_hash_add(struct cache_hash *hash, const void *data, size_t bytes)

@@ -1,4 +1,4 @@
-/* cache_save: writes a trace into the cache folder. See cache_own.h for the layout. */
+/* cache_save: writes a trace into the cache folder. See cache_layout.h for the layout. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/store/report_file.h"
-#include "analysis/trace/cache_own.h"
+#include "analysis/store/nsys_rep.h"
+#include "analysis/trace/cache_layout.h"
 
 enum {
     CACHE_FOLDER_MIB = 4096 /* all cached traces together */

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "analysis/trace/trace_own.h"
+#include "analysis/trace/trace_internal.h"
 
 /*
  * Nesting: an event lies one lane below the innermost one that is still running. A stack of running

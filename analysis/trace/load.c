@@ -1,4 +1,4 @@
-/* load: reads a capture with several threads and builds the trace. trace_own.h tells the steps. */
+/* load: reads a capture with several threads and builds the trace. trace_internal.h tells the steps. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "analysis/base/buf.h"
-#include "analysis/store/report_file.h"
+#include "analysis/store/nsys_rep.h"
 #include "analysis/trace/cache.h"
-#include "analysis/trace/trace_own.h"
+#include "analysis/trace/trace_internal.h"
 
 enum {
     LOAD_THREADS_MAX = 8,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/base/buf.h"
-#include "analysis/trace/trace_own.h"
+#include "analysis/trace/trace_internal.h"
 
 /* A name by the numbers of its texts in trace_own.texts. No padding. */
 struct name_texts {

@@ -1,8 +1,8 @@
-/* raw: reads a range of rows of one table into plain columns. See trace_own.h for the whole. */
+/* raw: reads a range of rows of one table into plain columns. See trace_internal.h for the whole. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/trace/trace_own.h"
+#include "analysis/trace/trace_internal.h"
 
 enum {
     RAW_FIRST_CAP = 1024,
@@ -28,21 +28,21 @@ static const char *const OVERHEAD_COLUMNS[] = {"start", "end", "globalTid", "nam
 #define RAW_COLUMNS(list) (list), (int)(sizeof(list) / sizeof *(list))
 
 const struct raw_table RAW_TABLES[RAW_SOURCE_COUNT] = {
-    [RAW_KERNEL] = {"CUPTI_ACTIVITY_KIND_KERNEL",      TRACE_GPU,      RAW_COLUMNS(KERNEL_COLUMNS),
-                    read_kernel                                                                                         },
-    [RAW_MEMCPY] = {"CUPTI_ACTIVITY_KIND_MEMCPY",      TRACE_GPU,      RAW_COLUMNS(MEMCPY_COLUMNS),
-                    read_memcpy                                                                                         },
-    [RAW_MEMSET] = {"CUPTI_ACTIVITY_KIND_MEMSET",      TRACE_GPU,      RAW_COLUMNS(MEMSET_COLUMNS),
-                    read_memset                                                                                         },
-    [RAW_GRAPH] = {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", TRACE_GPU,      RAW_COLUMNS(GRAPH_COLUMNS),
-                    read_graph                                                                                          },
-    [RAW_API] = {"CUPTI_ACTIVITY_KIND_RUNTIME",     TRACE_API,      RAW_COLUMNS(API_COLUMNS),      read_api          },
-    [RAW_NVTX] = {"NVTX_EVENTS",                     TRACE_NVTX,     RAW_COLUMNS(NVTX_COLUMNS),     read_nvtx         },
-    [RAW_OSRT] = {"OSRT_API",                        TRACE_OSRT,     RAW_COLUMNS(OSRT_COLUMNS),     read_osrt         },
-    [RAW_OVERHEAD_PROFILER] = {"PROFILER_OVERHEAD",               TRACE_OVERHEAD, RAW_COLUMNS(OVERHEAD_COLUMNS),
-                    read_overhead_profiler                                                                              },
-    [RAW_OVERHEAD_CUDA] = {"CUPTI_ACTIVITY_KIND_OVERHEAD",    TRACE_OVERHEAD,
-                    RAW_COLUMNS(OVERHEAD_COLUMNS),                                                    read_overhead_cuda},
+    [RAW_KERNEL] = {"CUPTI_ACTIVITY_KIND_KERNEL", TRACE_GPU, RAW_COLUMNS(KERNEL_COLUMNS),
+                    read_kernel},
+    [RAW_MEMCPY] = {"CUPTI_ACTIVITY_KIND_MEMCPY", TRACE_GPU, RAW_COLUMNS(MEMCPY_COLUMNS),
+                    read_memcpy},
+    [RAW_MEMSET] = {"CUPTI_ACTIVITY_KIND_MEMSET", TRACE_GPU, RAW_COLUMNS(MEMSET_COLUMNS),
+                    read_memset},
+    [RAW_GRAPH] = {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", TRACE_GPU, RAW_COLUMNS(GRAPH_COLUMNS),
+                   read_graph},
+    [RAW_API] = {"CUPTI_ACTIVITY_KIND_RUNTIME", TRACE_API, RAW_COLUMNS(API_COLUMNS), read_api},
+    [RAW_NVTX] = {"NVTX_EVENTS", TRACE_NVTX, RAW_COLUMNS(NVTX_COLUMNS), read_nvtx},
+    [RAW_OSRT] = {"OSRT_API", TRACE_OSRT, RAW_COLUMNS(OSRT_COLUMNS), read_osrt},
+    [RAW_OVERHEAD_PROFILER] = {"PROFILER_OVERHEAD", TRACE_OVERHEAD, RAW_COLUMNS(OVERHEAD_COLUMNS),
+                               read_overhead_profiler},
+    [RAW_OVERHEAD_CUDA] = {"CUPTI_ACTIVITY_KIND_OVERHEAD", TRACE_OVERHEAD,
+                           RAW_COLUMNS(OVERHEAD_COLUMNS), read_overhead_cuda},
 };
 
 static bool raw_links(const struct piece *piece)

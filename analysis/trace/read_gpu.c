@@ -1,7 +1,7 @@
 /* read_gpu: rows of the four tables of GPU work. A missing globalPid reads as 0. */
 #include <string.h>
 
-#include "analysis/trace/trace_own.h"
+#include "analysis/trace/trace_internal.h"
 
 /* The first columns are the same in all four tables. */
 enum {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "analysis/trace/trace_own.h"
+#include "analysis/trace/trace_internal.h"
 
 /* The arrays of a trace that was loaded; those of a cached one lie in its map. */
 static void trace_free_arrays(struct trace *trace, struct trace_own *own)

@@ -243,7 +243,7 @@ struct trace_options {
 /*
  * Loads a capture. NULL on failure; options may be NULL. O(n log n) at most, O(n) for sorted rows.
  * Of a .nsys-rep the SQLite export is loaded, which nsys makes where there is none yet (see
- * analysis/store/report_file.h); trace->path is that file.
+ * analysis/store/nsys_rep.h); trace->path is that file.
  */
 struct trace *trace_load(const char *path, const struct trace_options *options, struct err *err);
 void trace_free(struct trace *trace);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/trace/trace_own.h"
+#include "analysis/trace/trace_internal.h"
 
 /* A track while the pieces are joined. */
 struct joined {

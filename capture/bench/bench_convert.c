@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture/clock.h"
-#include "capture/convert.h"
+#include "capture/convert/convert.h"
+#include "capture/spool/clock.h"
 #include "capture/tests/spool_make.h"
 
 enum {

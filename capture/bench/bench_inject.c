@@ -18,8 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "capture/clock.h"
-#include "capture/session.h"
+#include "capture/spool/clock.h"
+#include "capture/spool/session.h"
 #include "capture/tests/loader.h"
 #include "capture/tests/records.h"
 #include "capture/tests/standin_cupti.h"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares capture/cupti_abi.h and nvtx_abi.h with the official headers below the folder INCLUDE.
+"""Compares capture/spool/cupti_abi.h and nvtx_abi.h with the official headers below the folder INCLUDE.
 
 usage: check_abi.py SOURCE INCLUDE CC
 
@@ -197,17 +197,17 @@ def main():
     head = "#include <stddef.h>\n#include <stdint.h>\n#include <wchar.h>\n"
     facts = 0
     if os.path.exists(os.path.join(include, "cupti_activity.h")):
-        lines = cupti_facts(read(os.path.join(source, "capture", "cupti_abi.h")), include)
+        lines = cupti_facts(read(os.path.join(source, "capture", "spool", "cupti_abi.h")), include)
         facts += sum(line.startswith("_S") for line in lines)
         if compile_it(cc, source, include,
-                      head + '#include <cupti.h>\n#include "capture/cupti_abi.h"\n' + "\n".join(lines) + "\n") != 0:
+                      head + '#include <cupti.h>\n#include "capture/spool/cupti_abi.h"\n' + "\n".join(lines) + "\n") != 0:
             return 1
     if os.path.exists(os.path.join(include, "nvtx3", "nvtxDetail", "nvtxTypes.h")):
         lines, payload = nvtx_facts(include)
         facts += sum(line.startswith("_S") for line in lines)
         text = head + "#define NVTX_NO_IMPL\n#include <nvtx3/nvToolsExt.h>\n"
         text += "#include <nvtx3/nvToolsExtPayload.h>\n" if payload else ""
-        if compile_it(cc, source, include, text + '#include "capture/nvtx_abi.h"\n' + "\n".join(lines) + "\n") != 0:
+        if compile_it(cc, source, include, text + '#include "capture/inject/nvtx_abi.h"\n' + "\n".join(lines) + "\n") != 0:
             return 1
     print(f"{include}: {facts} facts equal")
     return 0 if facts > 0 else 1

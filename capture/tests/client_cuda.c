@@ -175,11 +175,7 @@ static void dying_names(void)
 static void odd_times(void)
 {
     static const uint64_t times[][2] = {
-        {0,                            0                           },
-        {5,                            0                           },
-        {2000,                         1000                        },
-        {UINT64_C(0x8000000000000000), UINT64_C(0x8000000000000000)}
-    };
+        {0, 0}, {5, 0}, {2000, 1000}, {UINT64_C(0x8000000000000000), UINT64_C(0x8000000000000000)}};
     uint8_t record[512];
     uint32_t bytes = standin.record_bytes(CUPTI_KIND_CONCURRENT_KERNEL);
     for (uint64_t i = 0; i < 4; i++) {
@@ -428,15 +424,15 @@ static void graphs(void)
         uint32_t cbid;
         uint32_t graph, original_graph, node, original_node, exec;
     } steps[] = {
-        {CUPTI_ID_RESOURCE_GRAPH_CREATED,      1, 0, 0,    0,    0},
-        {CUPTI_ID_RESOURCE_GRAPH_NODE_CREATED, 1, 0, 0x11, 0,    0},
-        {CUPTI_ID_RESOURCE_GRAPH_NODE_CREATED, 1, 0, 0x12, 0,    0},
-        {CUPTI_ID_RESOURCE_GRAPH_NODE_CLONED,  2, 1, 0x21, 0x11, 0},
-        {CUPTI_ID_RESOURCE_GRAPH_NODE_CLONED,  2, 1, 0x22, 0x12, 0},
-        {CUPTI_ID_RESOURCE_GRAPH_EXEC_CREATED, 1, 0, 0,    0,    2},
-        {CUPTI_ID_RESOURCE_GRAPH_CLONED,       3, 1, 0,    0,    0},
-        {CUPTI_ID_RESOURCE_GRAPH_EXEC_CREATED, 3, 0, 0,    0,    4},
-        {CUPTI_ID_RESOURCE_GRAPH_EXEC_CREATED, 3, 0, 0,    0,    5},
+        {CUPTI_ID_RESOURCE_GRAPH_CREATED, 1, 0, 0, 0, 0},
+        {CUPTI_ID_RESOURCE_GRAPH_NODE_CREATED, 1, 0, 0x11, 0, 0},
+        {CUPTI_ID_RESOURCE_GRAPH_NODE_CREATED, 1, 0, 0x12, 0, 0},
+        {CUPTI_ID_RESOURCE_GRAPH_NODE_CLONED, 2, 1, 0x21, 0x11, 0},
+        {CUPTI_ID_RESOURCE_GRAPH_NODE_CLONED, 2, 1, 0x22, 0x12, 0},
+        {CUPTI_ID_RESOURCE_GRAPH_EXEC_CREATED, 1, 0, 0, 0, 2},
+        {CUPTI_ID_RESOURCE_GRAPH_CLONED, 3, 1, 0, 0, 0},
+        {CUPTI_ID_RESOURCE_GRAPH_EXEC_CREATED, 3, 0, 0, 0, 4},
+        {CUPTI_ID_RESOURCE_GRAPH_EXEC_CREATED, 3, 0, 0, 0, 5},
     };
     static const uint32_t launched[] = {2, 1, 4, 5, 3, 9}; /* by their own id, or by the graph's */
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {

@@ -110,10 +110,8 @@ static void domain_calls(void)
 
 static void extension_calls(void)
 {
-    struct nvtx_schema_entry entries[] = {
-        {.type = 3,        .name = "count"},
-        { .type = 4, .name = "bytes",     .offset = 8}
-    };
+    struct nvtx_schema_entry entries[] = {{.type = 3, .name = "count"},
+                                          {.type = 4, .name = "bytes", .offset = 8}};
     struct nvtx_schema schema = {.fields = NVTX_SCHEMA_FIELD_NAME | NVTX_SCHEMA_FIELD_ENTRIES |
                                            NVTX_SCHEMA_FIELD_COUNT | NVTX_SCHEMA_FIELD_STATIC_BYTES,
                                  .name = "my schema",
@@ -248,20 +246,14 @@ static void signals(void)
     action.sa_handler = on_signal;
     (void)sigaction(SIGALRM, &action, NULL);
     timer_t timer;
-    struct itimerspec every = {
-        {0, 50000},
-        {0, 50000}
-    };
+    struct itimerspec every = {{0, 50000}, {0, 50000}};
     (void)timer_create(CLOCK_MONOTONIC, NULL, &timer);
     (void)timer_settime(timer, 0, &every, NULL);
     for (int i = 0; i < 200000; i++) {
         nvtx.push_a("main");
         nvtx.pop();
     }
-    every = (struct itimerspec){
-        {0, 0},
-        {0, 0}
-    };
+    every = (struct itimerspec){{0, 0}, {0, 0}};
     (void)timer_settime(timer, 0, &every, NULL);
 }
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <wchar.h>
 
-#include "capture/nvtx_abi.h"
+#include "capture/inject/nvtx_abi.h"
 
 /* Opens NVTX_INJECTION64_PATH and lets it fill the function slots. With OLD, the client has no
  * CORE2 module and calls the entry of NVTX 1. False if there is no tool; the functions then do

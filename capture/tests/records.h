@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "capture/cupti_abi.h"
+#include "capture/spool/cupti_abi.h"
 
 #define RECORD_NAMES 5
 
@@ -19,17 +19,17 @@ static const struct record_rule {
     uint32_t name;
 } record_rules[] = {
     {CUPTI_KIND_CONCURRENT_KERNEL, 16, 24, 104},
-    {CUPTI_KIND_MEMCPY,            16, 24, 0  },
-    {CUPTI_KIND_MEMCPY2,           16, 24, 0  },
-    {CUPTI_KIND_MEMSET,            16, 24, 0  },
-    {CUPTI_KIND_RUNTIME,           8,  16, 0  },
-    {CUPTI_KIND_SYNCHRONIZATION,   8,  16, 0  },
-    {CUPTI_KIND_OVERHEAD,          24, 32, 0  },
-    {CUPTI_KIND_GRAPH_TRACE,       8,  16, 0  },
-    {CUPTI_KIND_CUDA_EVENT,        0,  0,  0  },
-    {CUPTI_KIND_CONTEXT,           0,  0,  0  },
-    {CUPTI_KIND_STREAM,            0,  0,  0  },
-    {CUPTI_KIND_DEVICE,            0,  0,  136},
+    {CUPTI_KIND_MEMCPY, 16, 24, 0},
+    {CUPTI_KIND_MEMCPY2, 16, 24, 0},
+    {CUPTI_KIND_MEMSET, 16, 24, 0},
+    {CUPTI_KIND_RUNTIME, 8, 16, 0},
+    {CUPTI_KIND_SYNCHRONIZATION, 8, 16, 0},
+    {CUPTI_KIND_OVERHEAD, 24, 32, 0},
+    {CUPTI_KIND_GRAPH_TRACE, 8, 16, 0},
+    {CUPTI_KIND_CUDA_EVENT, 0, 0, 0},
+    {CUPTI_KIND_CONTEXT, 0, 0, 0},
+    {CUPTI_KIND_STREAM, 0, 0, 0},
+    {CUPTI_KIND_DEVICE, 0, 0, 136},
 };
 
 #define RECORD_RULES (sizeof(record_rules) / sizeof(record_rules[0]))

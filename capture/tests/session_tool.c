@@ -5,7 +5,7 @@
  *     session_tool DIR */
 #include <inttypes.h>
 
-#include "capture/session.h"
+#include "capture/spool/session.h"
 #include "capture/tests/spool_make.h"
 
 #define REAL INT64_C(1700000000000000000)

@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "analysis/base/buf.h"
-#include "capture/cupti_abi.h"
-#include "capture/spool.h"
+#include "capture/spool/cupti_abi.h"
+#include "capture/spool/spool.h"
 
 struct spool_make {
     struct spool_header header;
@@ -113,18 +113,15 @@ static inline void spool_make_meta(struct spool_make *m, struct spool_meta head,
 static inline void spool_make_string(struct spool_make *m, uint64_t id, const char *text,
                                      uint64_t address)
 {
-    struct spool_meta head = {
-        .kind = SPOOL_META_STRING, .value = {id, address}
-    };
+    struct spool_meta head = {.kind = SPOOL_META_STRING, .value = {id, address}};
     spool_make_meta(m, head, text, strlen(text));
 }
 
 static inline void spool_make_anchor(struct spool_make *m, int64_t real, int64_t mono, uint64_t tsc,
                                      int64_t cupti)
 {
-    struct spool_meta head = {
-        .kind = SPOOL_META_ANCHOR, .value = {(uint64_t)real, (uint64_t)mono, tsc, (uint64_t)cupti}
-    };
+    struct spool_meta head = {.kind = SPOOL_META_ANCHOR,
+                              .value = {(uint64_t)real, (uint64_t)mono, tsc, (uint64_t)cupti}};
     spool_make_meta(m, head, "", 0);
 }
 

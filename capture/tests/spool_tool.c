@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/session.h"
-#include "capture/spool.h"
+#include "capture/spool/session.h"
+#include "capture/spool/spool.h"
 #include "capture/tests/support.h"
 
 static int make(const char *dir, const char *library, char **lines)

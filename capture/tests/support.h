@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "capture/session.h"
-#include "capture/spool.h"
+#include "capture/spool/session.h"
+#include "capture/spool/spool.h"
 
 struct trial {
     char dir[512];

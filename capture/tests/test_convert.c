@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "analysis/tests/check.h"
-#include "capture/convert.h"
-#include "capture/session.h"
+#include "capture/convert/convert.h"
+#include "capture/spool/session.h"
 #include "capture/tests/spool_make.h"
 
 enum {
@@ -433,16 +433,8 @@ static void test_capture_range(void **state)
     session_control_close(control);
     begin(&m, 1, 50);
     spool_make_string(&m, 1, "k", 0);
-    static const int64_t times[][2] = {
-        {100,  900 },
-        {900,  1000},
-        {1500, 1600},
-        {1900, 2500},
-        {2000, 2100},
-        {3000, 4999},
-        {4000, 6000},
-        {9000, 9001}
-    };
+    static const int64_t times[][2] = {{100, 900},   {900, 1000},  {1500, 1600}, {1900, 2500},
+                                       {2000, 2100}, {3000, 4999}, {4000, 6000}, {9000, 9001}};
     for (uint32_t i = 0; i < sizeof times / sizeof *times; i++) {
         add_kernel(&m, times[i][0], times[i][1], i + 1, SPOOL_NAME_TAG | 1);
     }
@@ -474,22 +466,17 @@ static void test_schema_and_resources(void **state)
     spool_make_describe(&m, CUPTI_KIND_CONTEXT, record);
     spool_make_meta(&m,
                     (struct spool_meta){
-                        .kind = SPOOL_META_SCHEMA, .domain = 4, .value = {UINT64_C(1) << 32, 16}
-    },
+                        .kind = SPOOL_META_SCHEMA, .domain = 4, .value = {UINT64_C(1) << 32, 16}},
                     schema, strlen(schema));
     spool_make_meta(&m,
-                    (struct spool_meta){
-                        .kind = SPOOL_META_RESOURCE,
-                        .code = SPOOL_RESOURCE_CUDA_STREAM,
-                        .value = {0x1000, 13, 2}
-    },
+                    (struct spool_meta){.kind = SPOOL_META_RESOURCE,
+                                        .code = SPOOL_RESOURCE_CUDA_STREAM,
+                                        .value = {0x1000, 13, 2}},
                     "copies", 6);
     spool_make_meta(&m,
-                    (struct spool_meta){
-                        .kind = SPOOL_META_RESOURCE,
-                        .code = SPOOL_RESOURCE_CU_STREAM,
-                        .value = {0x2000, UINT64_MAX, UINT64_MAX}
-    },
+                    (struct spool_meta){.kind = SPOOL_META_RESOURCE,
+                                        .code = SPOOL_RESOURCE_CU_STREAM,
+                                        .value = {0x2000, UINT64_MAX, UINT64_MAX}},
                     "not known", 9);
     spool_make_meta(&m, (struct spool_meta){.kind = SPOOL_META_THREAD, .value = {77}}, "loader", 6);
     assert_int_equal(spool_make_end(&m, true), 0);

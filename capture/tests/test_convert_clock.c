@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "analysis/tests/check.h"
-#include "capture/convert_clock.h"
+#include "capture/convert/convert_clock.h"
 
 #define SECOND INT64_C(1000000000)
 

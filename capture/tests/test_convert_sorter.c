@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/tests/check.h"
-#include "capture/convert_sorter.h"
+#include "capture/convert/convert_sorter.h"
 
 struct item {
     int64_t key;
@@ -83,15 +83,9 @@ static void test_all(void **state)
         uint32_t tail;
         size_t budget;
     } cases[] = {
-        {0,      0,    0,       1 << 20},
-        {1,      0,    50,      1 << 20},
-        {3,      1,    0,       1 << 20},
-        {50000,  0,    30,      1 << 28},
-        {50000,  100,  30,      1 << 28},
-        {100000, 0,    60,      1 << 21},
-        {60000,  7,    20,      1 << 20},
-        {600,    1000, 3000,    1      },
-        {12,     3,    3000000, 1 << 20},
+        {0, 0, 0, 1 << 20},      {1, 0, 50, 1 << 20},       {3, 1, 0, 1 << 20},
+        {50000, 0, 30, 1 << 28}, {50000, 100, 30, 1 << 28}, {100000, 0, 60, 1 << 21},
+        {60000, 7, 20, 1 << 20}, {600, 1000, 3000, 1},      {12, 3, 3000000, 1 << 20},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         seed = i + 1;

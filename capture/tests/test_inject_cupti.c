@@ -448,16 +448,16 @@ static void test_failures(void **state)
         uint64_t code;
         const char *text;
     } failures[] = {
-        {"subscribe=39",             SPOOL_STATUS_CUPTI_BUSY,      39,  "CUPTI for somebody"            },
-        {"subscribe=35",             SPOOL_STATUS_CUPTI_FAILED,    35,  "cuptiSubscribe"                },
-        {"subscribe=15",             SPOOL_STATUS_CUPTI_NO_DRIVER, 15,  "cuptiSubscribe"                },
-        {"subscribe=999",            SPOOL_STATUS_CUPTI_NO_DRIVER, 999, "cuptiSubscribe"                },
-        {"register=35",              SPOOL_STATUS_CUPTI_FAILED,    35,  "cuptiActivityRegisterCallbacks"},
-        {"register=999",             SPOOL_STATUS_CUPTI_NO_DRIVER, 999, "cuptiActivityRegisterCallbacks"},
-        {"enable=35",                SPOOL_STATUS_CUPTI_FAILED,    35,  "cuptiActivityEnable"           },
-        {"enable=27,enable_kind=10", SPOOL_STATUS_CUPTI_FAILED,    27,  "cuptiActivityEnable"           },
-        {"enable=40",                SPOOL_STATUS_CUPTI_FAILED,    40,  "cuptiActivityEnable"           },
-        {"flush=8",                  SPOOL_STATUS_FLUSH_FAILED,    8,   ""                              },
+        {"subscribe=39", SPOOL_STATUS_CUPTI_BUSY, 39, "CUPTI for somebody"},
+        {"subscribe=35", SPOOL_STATUS_CUPTI_FAILED, 35, "cuptiSubscribe"},
+        {"subscribe=15", SPOOL_STATUS_CUPTI_NO_DRIVER, 15, "cuptiSubscribe"},
+        {"subscribe=999", SPOOL_STATUS_CUPTI_NO_DRIVER, 999, "cuptiSubscribe"},
+        {"register=35", SPOOL_STATUS_CUPTI_FAILED, 35, "cuptiActivityRegisterCallbacks"},
+        {"register=999", SPOOL_STATUS_CUPTI_NO_DRIVER, 999, "cuptiActivityRegisterCallbacks"},
+        {"enable=35", SPOOL_STATUS_CUPTI_FAILED, 35, "cuptiActivityEnable"},
+        {"enable=27,enable_kind=10", SPOOL_STATUS_CUPTI_FAILED, 27, "cuptiActivityEnable"},
+        {"enable=40", SPOOL_STATUS_CUPTI_FAILED, 40, "cuptiActivityEnable"},
+        {"flush=8", SPOOL_STATUS_FLUSH_FAILED, 8, ""},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
@@ -586,8 +586,8 @@ static void test_api_filter(void **state)
         enum session_api api;
         uint32_t kept[8];
     } cases[] = {
-        {SESSION_API_ALL,    {211, 31, 131, 20, 0}},
-        {SESSION_API_LAUNCH, {211, 31, 131, 0}    },
+        {SESSION_API_ALL, {211, 31, 131, 20, 0}},
+        {SESSION_API_LAUNCH, {211, 31, 131, 0}},
     };
     (void)state;
     for (size_t c = 0; c < 2; c++) {
@@ -613,12 +613,8 @@ static void test_ends(void **state)
         int exited;
         bool sealed;
     } ends[] = {
-        {"exit",       12,       true },
-        {"_exit",      11,       false},
-        {"quick_exit", 13,       false},
-        {"abort",      -SIGABRT, false},
-        {"term",       -SIGTERM, false},
-        {"kill",       -SIGKILL, false},
+        {"exit", 12, true},         {"_exit", 11, false},      {"quick_exit", 13, false},
+        {"abort", -SIGABRT, false}, {"term", -SIGTERM, false}, {"kill", -SIGKILL, false},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {

@@ -21,10 +21,11 @@ done
 # A wrong number must be found.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$work/wrong/capture"
+mkdir -p "$work/wrong/capture/spool"
 sed 's/X(CUPTI_KERNEL_START, Kernel4, start, 16, 8)/X(CUPTI_KERNEL_START, Kernel4, start, 24, 8)/' \
-    capture/cupti_abi.h >"$work/wrong/capture/cupti_abi.h"
-cp capture/nvtx_abi.h "$work/wrong/capture"
+    capture/spool/cupti_abi.h >"$work/wrong/capture/spool/cupti_abi.h"
+mkdir -p "$work/wrong/capture/inject"
+cp capture/inject/nvtx_abi.h "$work/wrong/capture/inject"
 if [ -e "${includes[0]}/cupti_activity.h" ] &&
     python3 capture/tests/check_abi.py "$work/wrong" "${includes[0]}" "$CUTLINE_CC" >/dev/null 2>&1; then
     echo "the comparison does not see a wrong offset" >&2

@@ -29,9 +29,7 @@ static const struct loot_meta *find_meta(const struct loot *loot, uint16_t kind,
 {
     static char missing[] = "missing";
     static const struct loot_meta none = {
-        .head = {.code = 999, .domain = 999, .value = {999, 999, 999}},
-          .text = missing
-    };
+        .head = {.code = 999, .domain = 999, .value = {999, 999, 999}}, .text = missing};
     for (size_t i = 0; i < loot->meta_count; i++) {
         if (loot->metas[i].head.kind == kind && strcmp(loot->metas[i].text, text) == 0) {
             return &loot->metas[i];
@@ -255,16 +253,11 @@ static void test_ends(void **state)
         bool sealed;
         bool at_exit;
     } ends[] = {
-        {"return",       0,        true,  true },
-        {"exit",         12,       true,  true },
-        {"_exit",        11,       false, false},
-        {"quick_exit",   13,       false, false},
-        {"abort",        -SIGABRT, false, false},
-        {"segv",         -SIGSEGV, false, false},
-        {"term",         -SIGTERM, false, false},
-        {"int",          -SIGINT,  false, false},
-        {"kill",         -SIGKILL, false, false},
-        {"pthread_exit", 0,        true,  true },
+        {"return", 0, true, true},         {"exit", 12, true, true},
+        {"_exit", 11, false, false},       {"quick_exit", 13, false, false},
+        {"abort", -SIGABRT, false, false}, {"segv", -SIGSEGV, false, false},
+        {"term", -SIGTERM, false, false},  {"int", -SIGINT, false, false},
+        {"kill", -SIGKILL, false, false},  {"pthread_exit", 0, true, true},
     };
     (void)state;
     const char *sanitize = getenv("CUTLINE_SANITIZE");

@@ -1,4 +1,4 @@
-/* app: see app.h. Opening, layout, keys; the verbs are in view.c, select.c, find.c, lists.c. */
+/* app: see app.h. Opening, layout, keys; the verbs are in verbs_view.c, verbs_select.c, verbs_find.c, verbs_lists.c. */
 #include "viewer/app/app.h"
 
 #include <stdarg.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "viewer/app/app_own.h"
+#include "viewer/app/app_internal.h"
 #include "viewer/app/tour.h"
 
 enum {
@@ -92,14 +92,7 @@ static int app_label_cols(int cols)
     static const struct {
         int from;
         int label;
-    } widths[] = {
-        {160, 26},
-        {100, 20},
-        {60,  17},
-        {36,  12},
-        {24,  8 },
-        {12,  5 }
-    };
+    } widths[] = {{160, 26}, {100, 20}, {60, 17}, {36, 12}, {24, 8}, {12, 5}};
     size_t i;
     for (i = 0; i < sizeof widths / sizeof widths[0]; i++) {
         if (cols >= widths[i].from) {

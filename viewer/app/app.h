@@ -3,7 +3,7 @@
  *
  *     app_open -> app_resize -> (app_key... -> app_settle -> frame_paint)... -> app_close
  *
- * A session (session.h) stands around one app or two.
+ * A session (screens.h) stands around one app or two.
  *
  * Verbs (actions.h) change the state; app_settle brings everything derived up to date (sums of the
  * rows in sight, the open list, the texts of the detail pane, the figures of the header), so that
@@ -16,12 +16,12 @@
 #include <stdint.h>
 
 #include "analysis/base/err.h"
-#include "analysis/query/align.h"
-#include "analysis/query/facts.h"
-#include "analysis/query/filter.h"
-#include "analysis/query/measure.h"
-#include "analysis/query/relate.h"
-#include "analysis/query/terms.h"
+#include "analysis/detect/measure.h"
+#include "analysis/diff/align.h"
+#include "analysis/facts/facts.h"
+#include "analysis/filter/filter.h"
+#include "analysis/filter/terms.h"
+#include "analysis/timeline/relate.h"
 #include "analysis/trace/busy.h"
 #include "analysis/trace/trace.h"
 #include "viewer/app/actions.h"

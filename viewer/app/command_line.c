@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "viewer/app/app_own.h"
+#include "viewer/app/app_internal.h"
 
 /* Actions that take text instead of asking for it. */
 struct command_text {
@@ -24,9 +24,9 @@ static int command_search(struct app *app, const char *text, struct err *err)
 }
 
 static const struct command_text COMMAND_TEXTS[] = {
-    {ACTION_goto_time,  app_goto          },
-    {ACTION_filter,     app_set_filter    },
-    {ACTION_search,     command_search    },
+    {ACTION_goto_time, app_goto},
+    {ACTION_filter, app_set_filter},
+    {ACTION_search, command_search},
     {ACTION_row_filter, app_set_row_filter},
 };
 

@@ -25,13 +25,13 @@ static const struct config_setting CONFIG_SETTINGS[] = {
     {"theme", CONFIG_TEXT, offsetof(struct config, theme), "dark", "dark light safe",
      "colours for a dark or light background, or told apart with any colour vision"},
     {"color", CONFIG_TEXT, offsetof(struct config, color), "auto", "auto never 8 16 256 truecolor",
-     "colours at most"                                                             },
-    {"ascii", CONFIG_BOOL, offsetof(struct config, ascii), "no",   NULL,
-     "draw with ASCII characters only"                                             },
-    {"mouse", CONFIG_BOOL, offsetof(struct config, mouse), "yes",  NULL,
-     "click, drag and wheel; no leaves the mouse to the terminal"                  },
-    {"hide",  CONFIG_BOOL, offsetof(struct config, hide),  "no",   NULL,
-     "hide what the filter leaves out instead of dimming it"                       },
+     "colours at most"},
+    {"ascii", CONFIG_BOOL, offsetof(struct config, ascii), "no", NULL,
+     "draw with ASCII characters only"},
+    {"mouse", CONFIG_BOOL, offsetof(struct config, mouse), "yes", NULL,
+     "click, drag and wheel; no leaves the mouse to the terminal"},
+    {"hide", CONFIG_BOOL, offsetof(struct config, hide), "no", NULL,
+     "hide what the filter leaves out instead of dimming it"},
 };
 
 enum {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/query/packs.h"
+#include "analysis/timeline/packing.h"
 
 struct derive_item {
     int64_t begin_ns;

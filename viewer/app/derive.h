@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "analysis/base/err.h"
-#include "analysis/query/projection.h"
+#include "analysis/timeline/projection.h"
 #include "analysis/trace/trace.h"
 #include "viewer/app/lane.h"
 

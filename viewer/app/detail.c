@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "analysis/base/timefmt.h"
-#include "analysis/query/causes.h"
-#include "analysis/query/measure.h"
-#include "analysis/query/nvtx_path.h"
+#include "analysis/detect/causes.h"
+#include "analysis/detect/measure.h"
+#include "analysis/facts/nvtx_path.h"
+#include "analysis/store/schema.h"
 #include "analysis/store/store.h"
-#include "analysis/store/writer_tables.h"
-#include "viewer/app/app_own.h"
+#include "viewer/app/app_internal.h"
 
 /* The columns of a table of the file. */
 struct detail_table {

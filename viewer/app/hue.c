@@ -20,10 +20,10 @@ static uint8_t hue_of_api(uint16_t api)
         uint16_t flags;
         uint8_t hue;
     } hues[] = {
-        {TRACE_API_SYNC,                     HUE_SYNC  },
+        {TRACE_API_SYNC, HUE_SYNC},
         {TRACE_API_LAUNCH | TRACE_API_GRAPH, HUE_LAUNCH},
-        {TRACE_API_COPY | TRACE_API_SET,     HUE_COPY  },
-        {TRACE_API_ALLOC | TRACE_API_MODULE, HUE_ALLOC },
+        {TRACE_API_COPY | TRACE_API_SET, HUE_COPY},
+        {TRACE_API_ALLOC | TRACE_API_MODULE, HUE_ALLOC},
     };
     size_t i;
     for (i = 0; i < sizeof hues / sizeof hues[0]; i++) {

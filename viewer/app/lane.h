@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/query/terms.h"
+#include "analysis/filter/terms.h"
 #include "analysis/trace/trace.h"
 
 struct lane {

@@ -13,7 +13,7 @@
 
 #include "analysis/base/arena.h"
 #include "analysis/base/err.h"
-#include "analysis/query/spark.h"
+#include "analysis/table/spark.h"
 #include "analysis/trace/trace.h"
 
 struct app;

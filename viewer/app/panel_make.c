@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "analysis/base/timefmt.h"
-#include "analysis/query/causes.h"
-#include "analysis/query/gaps.h"
-#include "analysis/query/lists.h"
-#include "viewer/app/app_own.h"
-#include "viewer/app/panel_own.h"
+#include "analysis/detect/causes.h"
+#include "analysis/detect/gaps.h"
+#include "analysis/timeline/lists.h"
+#include "viewer/app/app_internal.h"
+#include "viewer/app/panel_internal.h"
 
 /* clang-format off */
 static const struct panel_column PANEL_GAP_COLUMNS[] = {

@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "analysis/base/timefmt.h"
-#include "analysis/query/density.h"
-#include "analysis/query/findings.h"
-#include "analysis/query/lists.h"
-#include "analysis/query/nvtx_path.h"
-#include "viewer/app/panel_own.h"
+#include "analysis/detect/density.h"
+#include "analysis/detect/findings.h"
+#include "analysis/facts/nvtx_path.h"
+#include "analysis/timeline/lists.h"
+#include "viewer/app/panel_internal.h"
 
 /* clang-format off */
 static const struct panel_column PANEL_ZONE_COLUMNS[] = {

@@ -9,7 +9,7 @@
 #include "analysis/base/buf.h"
 #include "analysis/base/timefmt.h"
 #include "analysis/base/utf8.h"
-#include "viewer/app/rows_own.h"
+#include "viewer/app/rows_internal.h"
 
 enum {
     ROWS_LABEL_BYTES = 160,

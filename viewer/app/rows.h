@@ -14,7 +14,7 @@
 
 #include "analysis/base/arena.h"
 #include "analysis/base/err.h"
-#include "analysis/query/series.h"
+#include "analysis/timeline/series.h"
 #include "analysis/trace/busy.h"
 #include "analysis/trace/trace.h"
 #include "viewer/app/derive.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "analysis/base/timefmt.h"
-#include "viewer/app/rows_own.h"
+#include "viewer/app/rows_internal.h"
 
 enum {
     ROWS_DEPTHS_OPEN = 6 /* deeper nests begin collapsed */

@@ -40,17 +40,22 @@ static bool tour_all(const struct app *app)
 
 static const struct tour_step TOUR_STEPS[] = {
     {"The dashed line on the row GPU 1 is a time in which that GPU does nothing. Press {gaps} for "
-     "the list of such gaps, the longest first.",                                    tour_has_list},
+     "the list of such gaps, the longest first.",
+     tour_has_list},
     {"Each line has its length and its cause. Press {list-go} to jump to the first one.",
-     tour_has_gap                                                                                      },
+     tour_has_gap},
     {"Press {list-close} to close the list. Then the pane below says what the thread did meanwhile "
-     "and in which NVTX range.",                                                     tour_reads   },
+     "and in which NVTX range.",
+     tour_reads},
     {"Go down to a stream with {row-down}, select a kernel with {event-next}, and jump to the call "
-     "that launched it with {link}.",                                                tour_at_call },
+     "that launched it with {link}.",
+     tour_at_call},
     {"Press {filter}, type gemm and watch the figures follow while you type; Enter keeps the "
-     "filter.",                                                                      tour_filters },
+     "filter.",
+     tour_filters},
     {"{filter-clear} shows all again; {fit-gpu} the whole run. That is enough to begin with: "
-     "{help} lists all keys, {quit} leaves.",                                        tour_all     },
+     "{help} lists all keys, {quit} leaves.",
+     tour_all},
 };
 
 int tour_steps(void)

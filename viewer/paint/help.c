@@ -60,17 +60,17 @@ static const struct help_sign {
     uint8_t hue;
     const char *text;
 } HELP_SIGNS[] = {
-    {ROLE_BAR,      0,            "a kernel or range: each name has its colour, the same everywhere"},
-    {ROLE_BAR,      HUE_LAUNCH,   "an API call that launches"                                       },
-    {ROLE_BAR,      HUE_SYNC,     "an API call that waits"                                          },
-    {ROLE_BAR,      HUE_ALLOC,    "an API call that allocates, frees or loads a module"             },
-    {ROLE_BAR,      HUE_COPY,     "a copy or set on the device, and the call for it"                },
-    {ROLE_BAR,      HUE_COPY_IN,  "a copy to the device"                                            },
-    {ROLE_BAR,      HUE_COPY_OUT, "a copy from the device"                                          },
-    {ROLE_SELECTED, 0,            "the selected event"                                              },
-    {ROLE_MARK,     0,            "what belongs to it: the launch of an op, the op of a launch"     },
-    {ROLE_BAR_DIM,  0,            "what the filter leaves out"                                      },
-    {ROLE_GAP,      0,            "a time in which the GPU runs nothing"                            },
+    {ROLE_BAR, 0, "a kernel or range: each name has its colour, the same everywhere"},
+    {ROLE_BAR, HUE_LAUNCH, "an API call that launches"},
+    {ROLE_BAR, HUE_SYNC, "an API call that waits"},
+    {ROLE_BAR, HUE_ALLOC, "an API call that allocates, frees or loads a module"},
+    {ROLE_BAR, HUE_COPY, "a copy or set on the device, and the call for it"},
+    {ROLE_BAR, HUE_COPY_IN, "a copy to the device"},
+    {ROLE_BAR, HUE_COPY_OUT, "a copy from the device"},
+    {ROLE_SELECTED, 0, "the selected event"},
+    {ROLE_MARK, 0, "what belongs to it: the launch of an op, the op of a launch"},
+    {ROLE_BAR_DIM, 0, "what the filter leaves out"},
+    {ROLE_GAP, 0, "a time in which the GPU runs nothing"},
 };
 
 enum {

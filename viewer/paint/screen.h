@@ -4,7 +4,7 @@
 #ifndef CUTLINE_PAINT_SCREEN_H
 #define CUTLINE_PAINT_SCREEN_H
 
-#include "viewer/app/session.h"
+#include "viewer/app/screens.h"
 #include "viewer/paint/frame.h"
 
 /* Paints a settled session at its size. 0 or -1. */

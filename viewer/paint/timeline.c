@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "analysis/base/timefmt.h"
-#include "analysis/query/series.h"
-#include "analysis/query/spark.h"
+#include "analysis/table/spark.h"
+#include "analysis/timeline/series.h"
 #include "viewer/paint/parts.h"
 
 enum {

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "viewer/paint/screen.h"
-#include "viewer/term/hand_out.h"
+#include "viewer/term/deliver.h"
 
 enum {
     LOOP_TASK_MS = 100 /* so often we look how far the task is */

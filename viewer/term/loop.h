@@ -4,7 +4,7 @@
 #ifndef CUTLINE_TERM_LOOP_H
 #define CUTLINE_TERM_LOOP_H
 
-#include "viewer/app/session.h"
+#include "viewer/app/screens.h"
 #include "viewer/paint/frame.h"
 #include "viewer/term/term.h"
 

@@ -213,12 +213,10 @@ static attr_t term_attributes(uint8_t attrs)
     static const struct {
         uint8_t from;
         attr_t to;
-    } map[] = {
-        {THEME_BOLD,      A_BOLD     },
-        {THEME_REVERSE,   A_REVERSE  },
-        {THEME_UNDERLINE, A_UNDERLINE},
-        {THEME_FAINT,     A_DIM      }
-    };
+    } map[] = {{THEME_BOLD, A_BOLD},
+               {THEME_REVERSE, A_REVERSE},
+               {THEME_UNDERLINE, A_UNDERLINE},
+               {THEME_FAINT, A_DIM}};
     attr_t out = A_NORMAL;
     size_t i;
     for (i = 0; i < sizeof map / sizeof map[0]; i++) {
@@ -357,24 +355,24 @@ struct term_code {
 };
 
 static const struct term_code TERM_CODES[] = {
-    {KEY_UP,        KEYS_UP         },
-    {KEY_DOWN,      KEYS_DOWN       },
-    {KEY_LEFT,      KEYS_LEFT       },
-    {KEY_RIGHT,     KEYS_RIGHT      },
-    {KEY_HOME,      KEYS_HOME       },
-    {KEY_END,       KEYS_END        },
-    {KEY_PPAGE,     KEYS_PAGE_UP    },
-    {KEY_NPAGE,     KEYS_PAGE_DOWN  },
-    {KEY_BACKSPACE, KEYS_BACKSPACE  },
-    {KEY_DC,        KEYS_DELETE     },
-    {KEY_ENTER,     KEYS_ENTER      },
-    {KEY_BTAB,      KEYS_BACK_TAB   },
-    {KEY_SLEFT,     KEYS_SHIFT_LEFT },
-    {KEY_SRIGHT,    KEYS_SHIFT_RIGHT},
-    {KEY_SR,        KEYS_SHIFT_UP   },
-    {KEY_SF,        KEYS_SHIFT_DOWN },
-    {KEY_F(1),      KEYS_F1         },
-    {KEY_F(5),      KEYS_F5         },
+    {KEY_UP, KEYS_UP},
+    {KEY_DOWN, KEYS_DOWN},
+    {KEY_LEFT, KEYS_LEFT},
+    {KEY_RIGHT, KEYS_RIGHT},
+    {KEY_HOME, KEYS_HOME},
+    {KEY_END, KEYS_END},
+    {KEY_PPAGE, KEYS_PAGE_UP},
+    {KEY_NPAGE, KEYS_PAGE_DOWN},
+    {KEY_BACKSPACE, KEYS_BACKSPACE},
+    {KEY_DC, KEYS_DELETE},
+    {KEY_ENTER, KEYS_ENTER},
+    {KEY_BTAB, KEYS_BACK_TAB},
+    {KEY_SLEFT, KEYS_SHIFT_LEFT},
+    {KEY_SRIGHT, KEYS_SHIFT_RIGHT},
+    {KEY_SR, KEYS_SHIFT_UP},
+    {KEY_SF, KEYS_SHIFT_DOWN},
+    {KEY_F(1), KEYS_F1},
+    {KEY_F(5), KEYS_F5},
 };
 
 static bool term_mouse(struct key *key)
@@ -383,12 +381,12 @@ static bool term_mouse(struct key *key)
         mmask_t bit;
         uint32_t code;
     } buttons[] = {
-        {BUTTON4_PRESSED,        KEYS_WHEEL_UP    },
-        {BUTTON5_PRESSED,        KEYS_WHEEL_DOWN  },
+        {BUTTON4_PRESSED, KEYS_WHEEL_UP},
+        {BUTTON5_PRESSED, KEYS_WHEEL_DOWN},
         {BUTTON1_DOUBLE_CLICKED, KEYS_DOUBLE_CLICK},
-        {BUTTON1_CLICKED,        KEYS_CLICK       },
-        {BUTTON1_PRESSED,        KEYS_PRESS       },
-        {BUTTON1_RELEASED,       KEYS_RELEASE     },
+        {BUTTON1_CLICKED, KEYS_CLICK},
+        {BUTTON1_PRESSED, KEYS_PRESS},
+        {BUTTON1_RELEASED, KEYS_RELEASE},
     };
     MEVENT event;
     size_t i;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analysis/tests/check.h"
-#include "viewer/opts.h"
+#include "viewer/cli/opts.h"
 
 struct sample {
     bool flag;

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "analysis/tests/check.h"
-#include "viewer/output.h"
+#include "viewer/cli/output.h"
 
 static char folder[] = "/tmp/cutline-output-XXXXXX";
 static char path[64];

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "analysis/tests/check.h"
-#include "viewer/app/session.h"
+#include "viewer/app/screens.h"
 #include "viewer/paint/screen.h"
 
 enum {
@@ -43,17 +43,8 @@ static struct key random_key(uint32_t *seed, const struct app *app)
         key.x = (int)(next_random(seed) % 210);
         key.y = (int)(next_random(seed) % 52);
     } else {
-        static const int sizes[][2] = {
-            {80,  24},
-            {20,  5 },
-            {200, 50},
-            {1,   1 },
-            {5,   3 },
-            {40,  12},
-            {12,  8 },
-            {300, 10},
-            {100, 80}
-        };
+        static const int sizes[][2] = {{80, 24}, {20, 5}, {200, 50}, {1, 1},   {5, 3},
+                                       {40, 12}, {12, 8}, {300, 10}, {100, 80}};
         uint32_t at = next_random(seed) % (sizeof sizes / sizeof sizes[0]);
         key.code = KEYS_RESIZE;
         key.x = sizes[at][0];

@@ -1,0 +1,99 @@
+/* runs: see runs.h. */
+#include "analysis/base/runs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct runs {
+    size_t count;
+    size_t size;
+    runs_compare_fn *compare;
+    const void *arg;
+};
+
+static int runs_compare(const struct runs *runs, const char *a, const char *b)
+{
+    return runs->compare(a, b, runs->arg);
+}
+
+/* One past the ascending run that begins at `from`. */
+static size_t run_end(const struct runs *runs, const char *list, size_t from)
+{
+    size_t end = from + 1;
+    while (end < runs->count &&
+           runs_compare(runs, list + (end - 1) * runs->size, list + end * runs->size) <= 0) {
+        end++;
+    }
+    return end;
+}
+
+/* Merges [from, mid) and [mid, to). What the one run has ahead of the next element of the other is
+ * copied at once. */
+static void run_merge(const struct runs *runs, const char *in, const size_t bounds[3], char *out)
+{
+    size_t size = runs->size;
+    const char *a = in + bounds[0] * size;
+    const char *b = in + bounds[1] * size;
+    const char *a_end = b;
+    const char *b_end = in + bounds[2] * size;
+    char *to = out + bounds[0] * size;
+    while (a < a_end && b < b_end) {
+        const char *from = a;
+        while (a < a_end && runs_compare(runs, a, b) <= 0) {
+            a += size;
+        }
+        memcpy(to, from, (size_t)(a - from));
+        to += a - from;
+        from = b;
+        while (a < a_end && b < b_end && runs_compare(runs, a, b) > 0) {
+            b += size;
+        }
+        memcpy(to, from, (size_t)(b - from));
+        to += b - from;
+    }
+    memcpy(to, a, (size_t)(a_end - a));
+    to += a_end - a;
+    memcpy(to, b, (size_t)(b_end - b));
+}
+
+/* Merges the runs in pairs into out. Returns whether one is left. */
+static int runs_pass(const struct runs *runs, const char *in, char *out)
+{
+    size_t from = 0;
+    size_t merged = 0;
+    while (from < runs->count) {
+        size_t mid = run_end(runs, in, from);
+        size_t to = mid < runs->count ? run_end(runs, in, mid) : mid;
+        const size_t bounds[3] = {from, mid, to};
+        run_merge(runs, in, bounds, out);
+        merged++;
+        from = to;
+    }
+    return merged <= 1;
+}
+
+int runs_sort(void *list, size_t count, size_t size, runs_compare_fn *compare, const void *arg)
+{
+    const struct runs runs = {count, size, compare, arg};
+    if (count < 2 || run_end(&runs, list, 0) == count) {
+        return 0;
+    }
+    char *scratch = malloc(count * size);
+    if (scratch == NULL) {
+        return -1;
+    }
+    char *in = list;
+    char *out = scratch;
+    int is_one = 0;
+    while (!is_one) {
+        is_one = runs_pass(&runs, in, out);
+        char *swap = in;
+        in = out;
+        out = swap;
+    }
+    if (in != list) {
+        memcpy(list, in, count * size);
+    }
+    free(scratch);
+    return 0;
+}

@@ -1,0 +1,186 @@
+/*
+ * causes_text: a cause in words, and sums of gaps by cause, evidence and NVTX range.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/timefmt.h"
+#include "analysis/detect/causes.h"
+
+static const struct trace_name *event_name(const struct trace *trace, uint8_t table, uint32_t index)
+{
+    return &trace->names[trace->events[table].name[index]];
+}
+
+const char *cause_evidence(const struct facts *facts, const struct cause *cause)
+{
+    if (cause->evidence == TRACE_NONE) {
+        return "";
+    }
+    return event_name(facts->trace, cause->table, cause->evidence)->brief;
+}
+
+static void text_share(struct buf *out, const char *name, int64_t part_ns, int64_t whole_ns)
+{
+    double share = whole_ns > 0 ? 100.0 * (double)part_ns / (double)whole_ns : 0.0;
+    buf_addf(out, "%s %.0f %% of the gap", name, share);
+}
+
+static void text_unknown(const struct cause *cause, struct buf *out)
+{
+    const char *why = "the launching call is not in the capture";
+    if ((cause->doubt & CAUSE_NO_API) != 0) {
+        why = "no API calls in the capture";
+    }
+    if ((cause->doubt & CAUSE_MIGRATION) != 0) {
+        why = "a memory migration ends it, which no call launches";
+    }
+    buf_adds(out, why);
+}
+
+static void text_device_wait(const struct cause *cause, struct buf *out)
+{
+    buf_adds(out, "the work was queued");
+    if (cause->wait == NULL) {
+        return;
+    }
+    buf_addf(out, "; stream %lld waited for event %lld", (long long)cause->wait->stream_id,
+             (long long)cause->wait->event_id);
+    if (cause->wait->event_stream >= 0) {
+        buf_addf(out, " of stream %lld", (long long)cause->wait->event_stream);
+    }
+}
+
+static void text_after(const struct facts *facts, const struct gap *gap, const struct cause *cause,
+                       struct buf *out)
+{
+    char time[TIMEFMT_BYTES];
+    int64_t end_ns = facts->trace->events[TRACE_API].end_ns[cause->evidence];
+    const char *name = cause_evidence(facts, cause);
+    if (end_ns <= gap->begin_ns) {
+        buf_addf(out, "after %s, which ended %s before the gap", name,
+                 timefmt_duration(gap->begin_ns - end_ns, time));
+    } else {
+        buf_addf(out, "after %s, which ended %s into the gap", name,
+                 timefmt_duration(end_ns - gap->begin_ns, time));
+    }
+}
+
+void cause_text(const struct facts *facts, const struct gap *gap, const struct cause *cause,
+                struct buf *out)
+{
+    const struct trace *trace = facts->trace;
+    int64_t whole_ns = gap->end_ns - gap->begin_ns;
+    switch (cause->kind) {
+    case CAUSE_UNKNOWN:
+        text_unknown(cause, out);
+        return;
+    case CAUSE_DEVICE_WAIT:
+        text_device_wait(cause, out);
+        return;
+    case CAUSE_SLOW_HOST:
+        buf_adds(out, "no wait before it");
+        break;
+    case CAUSE_AFTER_BLOCKING:
+        text_after(facts, gap, cause, out);
+        break;
+    default:
+        text_share(out, cause_evidence(facts, cause), cause->evidence_ns, whole_ns);
+        break;
+    }
+    if (cause->overhead != TRACE_NONE) {
+        buf_adds(out, "; ");
+        text_share(out, event_name(trace, TRACE_OVERHEAD, cause->overhead)->brief,
+                   cause->overhead_ns, whole_ns);
+    }
+    if ((cause->doubt & CAUSE_NO_OSRT) != 0) {
+        buf_adds(out, "; OS calls were not recorded");
+    }
+}
+
+/* ---- sums ---- */
+
+static const char *sum_name(const struct facts *facts, const struct cause *cause,
+                            enum causes_key key)
+{
+    if (key == CAUSES_BY_KIND) {
+        return cause_name(cause->kind);
+    }
+    if (key == CAUSES_BY_EVIDENCE) {
+        return cause_evidence(facts, cause);
+    }
+    return cause->nvtx == TRACE_NONE ? "" : event_name(facts->trace, TRACE_NVTX, cause->nvtx)->full;
+}
+
+/* The part of a range's name before the numbers of a call. */
+static size_t plain_len(const char *name)
+{
+    static const char *const labels[] = {", seq = ", ", op_id = "};
+    size_t len = strlen(name);
+    for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
+        const char *at = strstr(name, labels[i]);
+        if (at != NULL && (size_t)(at - name) < len) {
+            len = (size_t)(at - name);
+        }
+    }
+    return len;
+}
+
+/* By name, then by kind: equal keys become neighbours. */
+static int key_cmp(const void *a, const void *b)
+{
+    const struct causes_sum *x = a;
+    const struct causes_sum *y = b;
+    int c = memcmp(x->name, y->name, x->name_len < y->name_len ? x->name_len : y->name_len);
+    if (c == 0) {
+        c = (x->name_len > y->name_len) - (x->name_len < y->name_len);
+    }
+    return c != 0 ? c : (int)x->kind - (int)y->kind;
+}
+
+static int total_cmp(const void *a, const void *b)
+{
+    const struct causes_sum *x = a;
+    const struct causes_sum *y = b;
+    if (x->total_ns != y->total_ns) {
+        return x->total_ns < y->total_ns ? 1 : -1;
+    }
+    return key_cmp(a, b);
+}
+
+struct causes_sum *causes_sum(const struct facts *facts, const struct gaps *gaps,
+                              const struct cause *causes, enum causes_key key, size_t *count,
+                              struct err *err)
+{
+    *count = 0;
+    if (gaps->count == 0) {
+        return NULL;
+    }
+    struct causes_sum *sums = calloc(gaps->count, sizeof(*sums));
+    if (sums == NULL) {
+        err_nomem(err, "the sums of gaps");
+        return NULL;
+    }
+    for (size_t i = 0; i < gaps->count; i++) {
+        sums[i] = (struct causes_sum){
+            .name = sum_name(facts, &causes[i], key),
+            .kind = key == CAUSES_BY_NVTX ? (uint8_t)CAUSE_KIND_COUNT : causes[i].kind,
+            .count = 1,
+            .total_ns = gaps->list[i].end_ns - gaps->list[i].begin_ns,
+        };
+        sums[i].name_len = key == CAUSES_BY_NVTX ? plain_len(sums[i].name) : strlen(sums[i].name);
+    }
+    qsort(sums, gaps->count, sizeof(*sums), key_cmp);
+    size_t n = 0;
+    for (size_t i = 1; i < gaps->count; i++) {
+        if (key_cmp(&sums[n], &sums[i]) == 0) {
+            sums[n].count += sums[i].count;
+            sums[n].total_ns += sums[i].total_ns;
+        } else {
+            sums[++n] = sums[i];
+        }
+    }
+    *count = n + 1;
+    qsort(sums, *count, sizeof(*sums), total_cmp);
+    return sums;
+}

@@ -1,0 +1,116 @@
+/*
+ * findings: each rule is asked once for what it finds with its defaults, and each answer becomes
+ * one finding for each device, thread or kind of copy. Time is counted once where rules overlap:
+ * gaps of 50 us and longer belong to idle_gaps, shorter ones inside launch-bound zones to
+ * launch_density; gpu_gaps, gpu_time_util and low_utilisation see the same idle time again and get
+ * no time of their own. What the rules of nsys say of copies and synchronising calls, and small
+ * copies between memories, repeat part of hidden_transfers and idle_gaps; their evidence says so,
+ * and they come after the others.
+ */
+#include "analysis/detect/findings.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/utf8.h"
+#include "analysis/detect/findings_internal.h"
+
+const char *findings_keep(struct findings_maker *maker, const struct buf *text)
+{
+    struct buf safe = {0};
+    utf8_sanitize(&safe, buf_text(text), text->len, false);
+    const char *copy =
+        buf_failed(&safe) ? NULL : arena_copy(&maker->out->arena, buf_text(&safe), safe.len);
+    buf_free(&safe);
+    maker->failed |= copy == NULL || buf_failed(text);
+    return copy != NULL ? copy : "";
+}
+
+const char *findings_words(struct findings_maker *maker, const char *fmt, ...)
+{
+    char line[1024];
+    va_list args;
+    va_start(args, fmt);
+    int len = vsnprintf(line, sizeof(line), fmt, args);
+    va_end(args);
+    struct buf text = {0};
+    if (len > 0) {
+        buf_adds(&text, line);
+    }
+    const char *kept = findings_keep(maker, &text);
+    buf_free(&text);
+    return kept;
+}
+
+void findings_add(struct findings_maker *maker, const struct finding *finding)
+{
+    struct findings *out = maker->out;
+    if (out->count == maker->cap) {
+        size_t cap = maker->cap * 2 + 32;
+        struct finding *list = realloc(out->list, cap * sizeof(*list));
+        if (list == NULL) {
+            maker->failed = true;
+            return;
+        }
+        out->list = list;
+        maker->cap = cap;
+    }
+    out->list[out->count++] = *finding;
+}
+
+double findings_percent(int64_t part, int64_t whole)
+{
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+/* ---- public ---- */
+
+static int finding_cmp(const void *a, const void *b)
+{
+    const struct finding *x = a;
+    const struct finding *y = b;
+    if ((x->within != NULL) != (y->within != NULL)) {
+        return x->within != NULL ? 1 : -1;
+    }
+    if (x->recoverable_ns != y->recoverable_ns) {
+        return x->recoverable_ns < y->recoverable_ns ? 1 : -1;
+    }
+    int c = findings_is_nsys(x->rule) - findings_is_nsys(y->rule);
+    if (c == 0) {
+        c = strcmp(x->rule, y->rule);
+    }
+    return c != 0 ? c : (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+int findings_make(const struct facts *facts, const struct findings_options *options,
+                  struct findings *out, struct err *err)
+{
+    *out = (struct findings){0};
+    struct findings_maker maker = {
+        .facts = facts, .trace = facts->trace, .options = options, .out = out, .err = err};
+    int rc = findings_idle(&maker) != 0 || findings_density(&maker) != 0 ||
+                     findings_copies(&maker) != 0 || findings_low(&maker) != 0 ||
+                     findings_opaque(&maker) != 0 || findings_nsys(&maker) != 0
+                 ? -1
+                 : 0;
+    if (rc == 0 && maker.failed) {
+        rc = err_nomem(err, "the findings");
+    }
+    if (rc != 0) {
+        findings_free(out);
+        return -1;
+    }
+    if (out->count > 0) {
+        qsort(out->list, out->count, sizeof(*out->list), finding_cmp);
+    }
+    return 0;
+}
+
+void findings_free(struct findings *findings)
+{
+    free(findings->list);
+    arena_free(&findings->arena);
+    *findings = (struct findings){0};
+}

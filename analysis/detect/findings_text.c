@@ -1,0 +1,318 @@
+/*
+ * findings_text: the findings as a table and as a page for people.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/timefmt.h"
+#include "analysis/base/utf8.h"
+#include "analysis/detect/findings.h"
+#include "analysis/detect/rules_text.h"
+#include "analysis/export/recipe.h"
+
+enum {
+    PAGE_COLS = 79,
+    INDENT = 4,
+    WRAP_INDENT = 8, /* of the second line on */
+    TIME_COLS = 12,  /* at the right of a title */
+};
+
+static const struct table_column COLUMNS[] = {
+    {"Recoverable", TABLE_TIME, 0}, {"Rule", TABLE_TEXT, 0},   {"Finding", TABLE_TEXT, 0},
+    {"Evidence", TABLE_TEXT, 0},    {"Advice", TABLE_TEXT, 0}, {"Command", TABLE_TEXT, 0},
+    {"Value", TABLE_REAL, 1},       {"Start", TABLE_TIME, 0},  {"End", TABLE_TIME, 0},
+    {"Device ID", TABLE_INT, 0},    {"TID", TABLE_INT, 0},
+};
+
+struct table *findings_table(const struct facts *facts, const struct findings *findings)
+{
+    struct table *table =
+        table_new("Findings", COLUMNS, (int)(sizeof(COLUMNS) / sizeof(COLUMNS[0])));
+    for (size_t i = 0; table != NULL && i < findings->count; i++) {
+        const struct finding *finding = &findings->list[i];
+        if (finding->recoverable_ns < 0) {
+            table_put_empty(table);
+        } else {
+            table_put_int(table, finding->recoverable_ns);
+        }
+        rules_put_text(table, finding->rule);
+        rules_put_text(table, finding->title);
+        rules_put_text(table, finding->evidence);
+        rules_put_text(table, finding->advice);
+        rules_put_text(table, finding->show);
+        table_put_real(table, finding->value);
+        table_put_int(table, finding->begin_ns);
+        table_put_int(table, finding->end_ns);
+        if (finding->device == TRACE_NONE) {
+            table_put_empty(table);
+        } else {
+            table_put_int(table, facts->trace->devices[finding->device].id);
+        }
+        if (finding->thread == TRACE_NONE) {
+            table_put_empty(table);
+        } else {
+            table_put_int(table, facts->trace->threads[finding->thread].tid);
+        }
+    }
+    return table;
+}
+
+/* ---- the page ---- */
+
+/* Bytes of text that fit in cols columns, at a blank where there is one. */
+static size_t fit(const char *text, size_t len, size_t cols)
+{
+    size_t at = 0;
+    size_t width = 0;
+    size_t blank = 0;
+    while (at < len) {
+        uint32_t cp = 0;
+        size_t bytes = utf8_decode(text + at, len - at, &cp);
+        int w = utf8_width(cp);
+        width += w > 0 ? (size_t)w : 0;
+        if (width > cols) {
+            return blank > 0 ? blank : at > 0 ? at : bytes;
+        }
+        if (cp == ' ') {
+            blank = at;
+        }
+        at += bytes;
+    }
+    return len;
+}
+
+/* Text in lines of PAGE_COLS, the first after what is there, the others indented. */
+static void wrap(struct buf *out, const char *text, size_t first_cols)
+{
+    size_t len = strlen(text);
+    size_t cols = first_cols;
+    while (len > 0) {
+        size_t part = fit(text, len, cols);
+        buf_add(out, text, part);
+        buf_addc(out, '\n');
+        while (part < len && text[part] == ' ') {
+            part++;
+        }
+        text += part;
+        len -= part;
+        cols = PAGE_COLS - WRAP_INDENT;
+        if (len > 0) {
+            buf_fill(out, ' ', WRAP_INDENT);
+        }
+    }
+}
+
+static void line(struct buf *out, const char *label, const char *text)
+{
+    if (text[0] == '\0') {
+        return;
+    }
+    buf_fill(out, ' ', INDENT);
+    buf_adds(out, label);
+    wrap(out, text, PAGE_COLS - INDENT - strlen(label));
+}
+
+static void page_device(const struct trace_device *device, struct buf *out)
+{
+    char span[TIMEFMT_BYTES];
+    if (device->busy_count == 0) {
+        return;
+    }
+    int64_t span_ns = device->busy_end_ns[device->busy_count - 1] - device->busy_begin_ns[0];
+    int64_t busy_ns = device->busy_sum_ns[device->busy_count];
+    buf_addf(out, "GPU %lld ", (long long)device->id);
+    utf8_sanitize(out, device->name, device->name_len, false);
+    buf_addf(out, "%sbusy %.1f %% of %s (first to last op)\n", device->name_len > 0 ? " " : "",
+             span_ns > 0 ? 100.0 * (double)busy_ns / (double)span_ns : 100.0,
+             timefmt_duration(span_ns, span));
+}
+
+/* The key of the timeline that lists the same; NULL where there is none. */
+static const char *rule_key(const char *rule)
+{
+    if (strcmp(rule, "idle_gaps") == 0) {
+        return "g";
+    }
+    return strcmp(rule, "launch_density") == 0 ? "Z" : NULL;
+}
+
+static void page_finding(const struct finding *finding, size_t number, const char *file,
+                         struct buf *out)
+{
+    char time[TIMEFMT_BYTES] = "";
+    struct buf title = {0};
+    buf_addf(&title, "%2zu. %s", number, finding->title);
+    if (finding->recoverable_ns >= 0) {
+        (void)timefmt_duration(finding->recoverable_ns, time);
+    }
+    size_t width = utf8_cols(buf_text(&title), title.len);
+    buf_add(out, buf_text(&title), title.len);
+    if (time[0] != '\0') {
+        size_t used = width + TIME_COLS <= PAGE_COLS ? width : 0;
+        if (used == 0) {
+            buf_addc(out, '\n');
+        }
+        buf_fill(out, ' ', PAGE_COLS - used - strlen(time));
+        buf_adds(out, time);
+    }
+    buf_addc(out, '\n');
+    buf_free(&title);
+    line(out, "", finding->evidence);
+    line(out, "Try: ", finding->advice);
+    struct buf command = {0};
+    struct buf word = {0};
+    recipe_quote(&word, file, strlen(file));
+    buf_addf(&command, "%s ", finding->show);
+    utf8_sanitize(&command, buf_text(&word), word.len, false);
+    buf_free(&word);
+    if (rule_key(finding->rule) != NULL) {
+        buf_addf(&command, " (key %s in the timeline)", rule_key(finding->rule));
+    }
+    line(out, "See: ", buf_text(&command));
+    buf_free(&command);
+}
+
+/* One line for each rule that sees again what another one counts: its first finding, how many more
+ * there are, and what to try where the rule has time of its own to tell. */
+static void page_again(const struct findings *findings, int64_t least_ns, struct buf *out)
+{
+    bool any = false;
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->list[i];
+        size_t first = i;
+        size_t more = 0;
+        if (finding->within == NULL ||
+            (finding->recoverable_ns >= 0 && finding->recoverable_ns < least_ns)) {
+            continue;
+        }
+        for (size_t j = 0; j < findings->count; j++) {
+            bool same = strcmp(findings->list[j].rule, finding->rule) == 0;
+            first = same && j < first ? j : first;
+            more += same && j > i ? 1 : 0;
+        }
+        if (first < i) {
+            continue;
+        }
+        if (!any) {
+            buf_adds(out, "\nCounted above, and seen by other rules (analyze -r RULE):\n\n");
+        }
+        any = true;
+        struct buf text = {0};
+        buf_addf(&text, "%s: %s", finding->rule, finding->title);
+        if (more > 0) {
+            buf_addf(&text, " (and %zu more)", more);
+        }
+        line(out, "", buf_text(&text));
+        if (finding->recoverable_ns >= 0) {
+            buf_fill(out, ' ', INDENT);
+            line(out, "", finding->advice);
+        }
+        buf_free(&text);
+    }
+}
+
+static int64_t longest_span(const struct trace *trace)
+{
+    int64_t ns = 0;
+    for (uint32_t i = 0; i < trace->device_count; i++) {
+        const struct trace_device *device = &trace->devices[i];
+        if (device->busy_count == 0) {
+            continue;
+        }
+        int64_t one = device->busy_end_ns[device->busy_count - 1] - device->busy_begin_ns[0];
+        ns = one > ns ? one : ns;
+    }
+    return ns;
+}
+
+void findings_text(const struct facts *facts, const struct findings *findings, const char *file,
+                   bool all, struct buf *out)
+{
+    const struct trace *trace = facts->trace;
+    int64_t least_ns = all ? 0 : longest_span(trace) / 1000;
+    size_t shown = 0;
+    size_t small = 0;
+    for (uint32_t i = 0; i < trace->device_count; i++) {
+        page_device(&trace->devices[i], out);
+    }
+    if (trace->events[TRACE_GPU].count == 0) {
+        buf_adds(out, "No GPU work in this capture; cutline info says what there is.\n");
+    }
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->list[i];
+        if (finding->recoverable_ns >= 0 && finding->recoverable_ns < least_ns) {
+            small++;
+            continue;
+        }
+        if (finding->within != NULL && !all) {
+            continue;
+        }
+        if (shown == 0) {
+            buf_adds(out, "Findings, by the time that could be won at most:\n");
+        }
+        buf_addc(out, '\n');
+        page_finding(finding, ++shown, file, out);
+    }
+    if (!all) {
+        page_again(findings, least_ns, out);
+    }
+    if (shown == 0) {
+        buf_adds(out, "No finding that is worth 0.1 % of the span.\n");
+    }
+    if (small > 0) {
+        buf_addf(out, "\n%zu more below 0.1 %% of the span; --all shows them.\n", small);
+    }
+}
+
+/* ---- thresholds ---- */
+
+/* Values of low_utilisation are shares: the worst counts, not the sum. */
+static bool adds_up(const char *rule)
+{
+    return strcmp(rule, "low_utilisation") != 0;
+}
+
+static bool same_place(const struct finding *a, const struct finding *b)
+{
+    return a->device == b->device && (a->device != TRACE_NONE || a->thread == b->thread);
+}
+
+double findings_value(const struct findings *findings, const char *rule)
+{
+    double most = 0.0;
+    for (size_t i = 0; i < findings->count; i++) {
+        double sum = 0.0;
+        if (strcmp(findings->list[i].rule, rule) != 0) {
+            continue;
+        }
+        for (size_t j = 0; j < findings->count; j++) {
+            bool same = strcmp(findings->list[j].rule, rule) == 0 &&
+                        same_place(&findings->list[i], &findings->list[j]);
+            if (same && (adds_up(rule) || i == j)) {
+                sum += findings->list[j].value;
+            }
+        }
+        most = sum > most ? sum : most;
+    }
+    return most;
+}
+
+int64_t findings_recoverable_ns(const struct findings *findings, const char *rule)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < findings->count; i++) {
+        int64_t sum = 0;
+        if (strcmp(findings->list[i].rule, rule) != 0) {
+            continue;
+        }
+        for (size_t j = 0; j < findings->count; j++) {
+            const struct finding *other = &findings->list[j];
+            if (strcmp(other->rule, rule) == 0 && same_place(&findings->list[i], other) &&
+                other->recoverable_ns > 0) {
+                sum += other->recoverable_ns;
+            }
+        }
+        most = sum > most ? sum : most;
+    }
+    return most;
+}

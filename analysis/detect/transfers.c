@@ -1,0 +1,215 @@
+/*
+ * transfers: one pass over the copies, each against the union of kernels of its device (prefix
+ * sums, O(log n) a copy); rows are grouped by sorting: O(n log n).
+ */
+#include "analysis/detect/transfers.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "analysis/trace/busy.h"
+
+enum {
+    COPY_KIND_ARRAY_FIRST = 3, /* HtoA, AtoH */
+    COPY_KIND_ARRAY_LAST = 4,
+    COPY_KIND_DTOH = 2,
+    COPY_KIND_PTOP = 10,
+    COPY_KIND_UM_LAST = 13,
+};
+
+static bool is_work(const struct trace_name *name)
+{
+    return name->kind == TRACE_KERNEL || name->kind == TRACE_GRAPH;
+}
+
+static bool is_copy(const struct trace_name *name)
+{
+    return name->kind == TRACE_MEMCPY || name->kind == TRACE_MIGRATION;
+}
+
+bool transfers_crosses(const struct trace_name *name)
+{
+    int kind = name->copy_kind;
+    return is_copy(name) && ((kind >= 1 && kind <= COPY_KIND_DTOH) ||
+                             (kind >= COPY_KIND_ARRAY_FIRST && kind <= COPY_KIND_ARRAY_LAST) ||
+                             (kind >= COPY_KIND_PTOP && kind < COPY_KIND_UM_LAST));
+}
+
+/* Bits of the names that one of the tests accepts; NULL without memory. */
+static uint64_t *name_bits(const struct trace *trace, bool (*a)(const struct trace_name *),
+                           bool (*b)(const struct trace_name *))
+{
+    uint64_t *bits = calloc((size_t)trace->name_count / 64 + 1, sizeof(*bits));
+    for (uint32_t i = 0; bits != NULL && i < trace->name_count; i++) {
+        if (a(&trace->names[i]) || b(&trace->names[i])) {
+            bits[i / 64] |= UINT64_C(1) << (i % 64);
+        }
+    }
+    return bits;
+}
+
+static struct busy *busy_of(const struct trace *trace, bool (*a)(const struct trace_name *),
+                            bool (*b)(const struct trace_name *))
+{
+    uint64_t *bits = name_bits(trace, a, b);
+    struct busy *busy = bits != NULL ? busy_new(trace, bits, NULL) : NULL;
+    free(bits);
+    return busy;
+}
+
+int64_t transfers_exposed_ns(const struct trace *trace, uint32_t device, int64_t begin_ns,
+                             int64_t end_ns)
+{
+    int64_t ns = -1;
+    struct busy *work = busy_of(trace, is_work, is_work);
+    struct busy *both = busy_of(trace, is_work, transfers_crosses);
+    if (work != NULL && both != NULL) {
+        ns = busy_device_ns(both, device, begin_ns, end_ns) -
+             busy_device_ns(work, device, begin_ns, end_ns);
+    }
+    busy_free(work);
+    busy_free(both);
+    return ns;
+}
+
+static int64_t cmp64(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int key_cmp(const void *a, const void *b)
+{
+    const struct transfer *x = a;
+    const struct transfer *y = b;
+    int64_t c = cmp64(x->device, y->device);
+    c = c != 0 ? c : cmp64(x->process, y->process);
+    c = c != 0 ? c : cmp64(x->name, y->name);
+    c = c != 0 ? c : cmp64(x->src_kind, y->src_kind);
+    return (int)(c != 0 ? c : cmp64(x->dst_kind, y->dst_kind));
+}
+
+static int exposed_cmp(const void *a, const void *b)
+{
+    const struct transfer *x = a;
+    const struct transfer *y = b;
+    int64_t c = cmp64(y->total_ns - y->hidden_ns, x->total_ns - x->hidden_ns);
+    return c != 0 ? (int)c : key_cmp(a, b);
+}
+
+static struct transfer one_copy(const struct facts *facts, const struct busy *work, uint32_t gpu,
+                                const struct trace_lane *lane)
+{
+    const struct trace *trace = facts->trace;
+    const struct trace_events *ops = &trace->events[TRACE_GPU];
+    const struct trace_events *api = &trace->events[TRACE_API];
+    const struct facts_copy *copy = facts_copy_of(facts, gpu);
+    uint32_t call = ops->link[gpu];
+    int64_t begin_ns = ops->begin_ns[gpu];
+    int64_t end_ns = ops->end_ns[gpu];
+    int64_t hidden_ns = busy_device_ns(work, lane->device, begin_ns, end_ns);
+    return (struct transfer){
+        .process = lane->process,
+        .device = lane->device,
+        .name = ops->name[gpu],
+        .src_kind = copy != NULL ? copy->src_kind : FACTS_MEM_UNKNOWN,
+        .dst_kind = copy != NULL ? copy->dst_kind : FACTS_MEM_UNKNOWN,
+        .count = 1,
+        .bytes = copy != NULL ? copy->bytes : -1,
+        .total_ns = end_ns - begin_ns,
+        .hidden_ns = hidden_ns,
+        .call_ns = call != TRACE_NONE ? api->end_ns[call] - api->begin_ns[call] : 0,
+        .longest = gpu,
+        .longest_exposed_ns = end_ns - begin_ns - hidden_ns,
+    };
+}
+
+static void merge(struct transfer *into, const struct transfer *one)
+{
+    into->count += one->count;
+    into->bytes = into->bytes < 0 || one->bytes < 0 ? -1 : into->bytes + one->bytes;
+    into->total_ns += one->total_ns;
+    into->hidden_ns += one->hidden_ns;
+    into->call_ns += one->call_ns;
+    if (one->longest_exposed_ns > into->longest_exposed_ns) {
+        into->longest = one->longest;
+        into->longest_exposed_ns = one->longest_exposed_ns;
+    }
+}
+
+/* Equal keys become one row. */
+static void group(struct transfers *out)
+{
+    if (out->count == 0) {
+        return;
+    }
+    qsort(out->list, out->count, sizeof(*out->list), key_cmp);
+    size_t n = 0;
+    for (size_t i = 1; i < out->count; i++) {
+        if (key_cmp(&out->list[n], &out->list[i]) == 0) {
+            merge(&out->list[n], &out->list[i]);
+        } else {
+            out->list[++n] = out->list[i];
+        }
+    }
+    out->count = n + 1;
+    qsort(out->list, out->count, sizeof(*out->list), exposed_cmp);
+}
+
+static bool wanted(const struct transfers_options *options, const struct transfer *one)
+{
+    if (options->max_bytes == INT64_MAX) {
+        return true;
+    }
+    return one->bytes >= 0 && one->bytes <= options->max_bytes;
+}
+
+static void lane_add(const struct facts *facts, const struct transfers_options *options,
+                     const struct busy *work, const struct trace_lane *lane, struct transfers *out)
+{
+    const struct trace_events *ops = &facts->trace->events[TRACE_GPU];
+    for (uint32_t i = lane->first; i < lane->first + lane->count; i++) {
+        if (!is_copy(&facts->trace->names[ops->name[i]]) || ops->begin_ns[i] < options->begin_ns ||
+            ops->end_ns[i] > options->end_ns) {
+            continue;
+        }
+        struct transfer one = one_copy(facts, work, i, lane);
+        if (wanted(options, &one)) {
+            out->list[out->count++] = one;
+        }
+    }
+}
+
+int transfers_find(const struct facts *facts, const struct transfers_options *options,
+                   struct transfers *out, struct err *err)
+{
+    const struct trace *trace = facts->trace;
+    const struct trace_events *ops = &trace->events[TRACE_GPU];
+    *out = (struct transfers){0};
+    size_t bound = 1;
+    for (uint32_t i = 0; i < ops->count; i++) {
+        bound += is_copy(&trace->names[ops->name[i]]);
+    }
+    struct busy *work = busy_of(trace, is_work, is_work);
+    out->list = malloc(bound * sizeof(*out->list));
+    if (work == NULL || out->list == NULL) {
+        busy_free(work);
+        transfers_free(out);
+        return err_nomem(err, "the copies of a capture");
+    }
+    for (uint32_t i = 0; i < trace->lane_count; i++) {
+        const struct trace_lane *lane = &trace->lanes[i];
+        if (lane->table == TRACE_GPU &&
+            (options->device == TRACE_NONE || options->device == lane->device)) {
+            lane_add(facts, options, work, lane, out);
+        }
+    }
+    busy_free(work);
+    group(out);
+    return 0;
+}
+
+void transfers_free(struct transfers *transfers)
+{
+    free(transfers->list);
+    *transfers = (struct transfers){0};
+}

@@ -1,0 +1,58 @@
+/*
+ * transfers: how much copying is hidden behind kernels, and copies too small to be worth a call.
+ *
+ * A copy is hidden while a kernel or a graph runs on the same device; the rest of its time is
+ * exposed. Copies of one kind (process, device, direction, memory kinds) are one row.
+ */
+#ifndef CUTLINE_DETECT_TRANSFERS_H
+#define CUTLINE_DETECT_TRANSFERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/base/err.h"
+#include "analysis/facts/facts.h"
+
+struct transfers_options {
+    int64_t max_bytes; /* copies of at most so many bytes; INT64_MAX = all, of unknown size too */
+    int64_t begin_ns;  /* copies that lie in [begin, end); INT64_MIN, INT64_MAX = everywhere */
+    int64_t end_ns;
+    uint32_t device; /* TRACE_NONE = all */
+};
+
+struct transfer {
+    uint32_t process;
+    uint32_t device;
+    uint32_t name;    /* "[CUDA memcpy Host-to-Device]" */
+    uint8_t src_kind; /* FACTS_MEM_UNKNOWN where the file has none */
+    uint8_t dst_kind;
+    uint32_t count;
+    int64_t bytes;     /* -1 where unknown for any of them */
+    int64_t total_ns;  /* sum of durations */
+    int64_t hidden_ns; /* the part of them that kernels cover */
+    int64_t call_ns;   /* time in the calls that started them */
+    uint32_t longest;  /* GPU index of the copy with the most exposed time */
+    int64_t longest_exposed_ns;
+};
+
+struct transfers {
+    struct transfer *list; /* most exposed time first; owned */
+    size_t count;
+};
+
+/* O(n log n). 0 or -1. */
+int transfers_find(const struct facts *facts, const struct transfers_options *options,
+                   struct transfers *out, struct err *err);
+void transfers_free(struct transfers *transfers);
+/* Is this the name of a copy between two memories, not within one device? */
+bool transfers_crosses(const struct trace_name *name);
+/*
+ * Time that a device does nothing but copy from or to another memory: the union of its copies
+ * between host and device and between devices, without what kernels and graphs cover. -1: no
+ * memory.
+ */
+int64_t transfers_exposed_ns(const struct trace *trace, uint32_t device, int64_t begin_ns,
+                             int64_t end_ns);
+
+#endif

@@ -1,0 +1,228 @@
+/* select: see select.h. */
+#include "analysis/filter/select.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/filter/filter.h"
+
+/* "range[@domain][/index]" taken apart; texts point into the option. */
+struct select_range {
+    const char *text;
+    size_t len;
+    const char *domain; /* "" = the default domain, "*" = any */
+    size_t domain_len;
+    uint64_t index; /* from 0 */
+};
+
+static const char *select_last(const char *text, size_t len, char c)
+{
+    while (len > 0) {
+        if (text[--len] == c) {
+            return text + len;
+        }
+    }
+    return NULL;
+}
+
+static struct select_range select_range_parse(const char *text)
+{
+    struct select_range range = {.text = text, .len = strlen(text), .domain = ""};
+    const char *slash = select_last(text, range.len, '/');
+    const char *at;
+    if (slash != NULL && slash[1] != '\0' && strspn(slash + 1, "0123456789") == strlen(slash + 1)) {
+        range.index = strtoull(slash + 1, NULL, 10);
+        range.len = (size_t)(slash - text);
+    }
+    at = select_last(text, range.len, '@');
+    if (at != NULL) {
+        range.domain = at + 1;
+        range.domain_len = range.len - (size_t)(at + 1 - text);
+        range.len = (size_t)(at - text);
+    }
+    return range;
+}
+
+static bool select_range_matches(const struct select_range *range, const struct trace_name *name)
+{
+    bool any = range->domain_len == 1 && range->domain[0] == '*';
+    if (name->full_len != range->len || memcmp(name->full, range->text, range->len) != 0) {
+        return false;
+    }
+    return any || (name->domain_len == range->domain_len &&
+                   memcmp(name->domain, range->domain, range->domain_len) == 0);
+}
+
+static int select_compare_begin(const void *left, const void *right)
+{
+    const int64_t *a = left;
+    const int64_t *b = right;
+    return (a[0] > b[0]) - (a[0] < b[0]) != 0 ? (a[0] > b[0]) - (a[0] < b[0])
+                                              : (a[1] > b[1]) - (a[1] < b[1]);
+}
+
+/* All instances as pairs (begin, NVTX index), by begin. NULL: no memory. */
+static int64_t *select_instances(const struct trace *trace, const struct select_range *range,
+                                 size_t *count)
+{
+    const struct trace_events *nvtx = &trace->events[TRACE_NVTX];
+    bool *wanted = calloc((size_t)trace->name_count + 1, sizeof *wanted);
+    int64_t *pairs = malloc(((size_t)nvtx->count + 1) * 2 * sizeof *pairs);
+    uint32_t i;
+    *count = 0;
+    if (wanted == NULL || pairs == NULL) {
+        free(wanted);
+        free(pairs);
+        return NULL;
+    }
+    for (i = 0; i < trace->name_count; i++) {
+        const struct trace_name *name = &trace->names[i];
+        wanted[i] = (name->kind == TRACE_NVTX_PUSHPOP || name->kind == TRACE_NVTX_STARTEND) &&
+                    select_range_matches(range, name);
+    }
+    for (i = 0; i < nvtx->count; i++) {
+        if (wanted[nvtx->name[i]]) {
+            pairs[2 * *count] = nvtx->begin_ns[i];
+            pairs[2 * *count + 1] = (int64_t)i;
+            (*count)++;
+        }
+    }
+    qsort(pairs, *count, 2 * sizeof *pairs, select_compare_begin);
+    free(wanted);
+    return pairs;
+}
+
+/* Narrows the selection to one range. Like nsys: a push/pop range means its thread, a start/end
+ * range its process. */
+static int select_nvtx(const struct trace *trace, const char *text, struct selection *out,
+                       struct err *err)
+{
+    struct select_range range = select_range_parse(text);
+    const struct trace_events *nvtx = &trace->events[TRACE_NVTX];
+    const struct trace_lane *lane;
+    size_t count;
+    uint32_t event;
+    int64_t *pairs = select_instances(trace, &range, &count);
+    if (pairs == NULL) {
+        return err_nomem(err, "the NVTX filter");
+    }
+    if (range.index >= count) {
+        free(pairs);
+        if (count == 0) {
+            return err_set(err, "no NVTX range '%.*s' in %s%.*s (RANGE@* looks in every domain)",
+                           (int)range.len, range.text,
+                           range.domain_len == 0 ? "the default domain" : "domain ",
+                           (int)range.domain_len, range.domain);
+        }
+        return err_set(err,
+                       "NVTX range '%.*s' has %zu instances, numbered from 0: no instance %" PRIu64,
+                       (int)range.len, range.text, count, range.index);
+    }
+    event = (uint32_t)pairs[2 * range.index + 1];
+    free(pairs);
+    lane = &trace->lanes[trace_lane_of(trace, TRACE_NVTX, event)];
+    out->begin_ns = nvtx->begin_ns[event] > out->begin_ns ? nvtx->begin_ns[event] : out->begin_ns;
+    out->end_ns = nvtx->end_ns[event] < out->end_ns ? nvtx->end_ns[event] : out->end_ns;
+    if (out->process != TRACE_NONE && out->process != lane->process) {
+        out->none = true;
+    }
+    out->process = lane->process;
+    out->thread = lane->kind == TRACE_LANE_NVTX_PUSHPOP ? lane->thread : TRACE_NONE;
+    return 0;
+}
+
+static int select_process(const struct trace *trace, int64_t pid, struct selection *out,
+                          struct err *err)
+{
+    struct buf list = {0};
+    uint32_t i;
+    for (i = 0; i < trace->process_count; i++) {
+        if (trace->processes[i].pid == pid) {
+            out->process = i;
+            buf_free(&list);
+            return 0;
+        }
+        buf_addf(&list, "%s%" PRId64, i == 0 ? "" : ", ", trace->processes[i].pid);
+    }
+    (void)err_set(err, "no process %" PRId64 " in this capture; it has: %.500s", pid,
+                  buf_text(&list));
+    buf_free(&list);
+    return -1;
+}
+
+static int select_device(const struct trace *trace, int64_t device, struct selection *out,
+                         struct err *err)
+{
+    struct buf list = {0};
+    uint32_t i;
+    for (i = 0; i < trace->device_count; i++) {
+        if (trace->devices[i].id == device) {
+            out->device = device;
+            buf_free(&list);
+            return 0;
+        }
+        buf_addf(&list, "%s%" PRId64, i == 0 ? "" : ", ", trace->devices[i].id);
+    }
+    (void)err_set(err, "no work on a device %" PRId64 " in this capture; devices with work: %.500s",
+                  device, trace->device_count == 0 ? "none" : buf_text(&list));
+    buf_free(&list);
+    return -1;
+}
+
+static int select_names(const struct trace *trace, const char *pattern, struct selection *out,
+                        struct err *err)
+{
+    struct filter *filter = filter_new(pattern, strlen(pattern), err);
+    if (filter == NULL) {
+        return -1;
+    }
+    out->name_bits = filter_names(filter, trace, UINT32_MAX, NULL, NULL);
+    filter_free(filter);
+    return out->name_bits == NULL ? err_nomem(err, "the name filter") : 0;
+}
+
+int select_new(const struct trace *trace, const struct select_options *options,
+               struct selection *out, struct err *err)
+{
+    *out = (struct selection){.begin_ns = options->begin_ns,
+                              .end_ns = options->end_ns,
+                              .device = -1,
+                              .process = TRACE_NONE,
+                              .thread = TRACE_NONE,
+                              .nvtx_process = options->nvtx_process};
+    if (options->pid >= 0 && select_process(trace, options->pid, out, err) != 0) {
+        return -1;
+    }
+    if (options->device >= 0 && select_device(trace, options->device, out, err) != 0) {
+        return -1;
+    }
+    if (options->nvtx != NULL && select_nvtx(trace, options->nvtx, out, err) != 0) {
+        return -1;
+    }
+    if (options->name != NULL && select_names(trace, options->name, out, err) != 0) {
+        return -1;
+    }
+    return 0;
+}
+
+void select_free(struct selection *select)
+{
+    free(select->name_bits);
+    select->name_bits = NULL;
+}
+
+bool select_lane(const struct trace *trace, const struct selection *select,
+                 const struct trace_lane *lane)
+{
+    if (select->none || (select->process != TRACE_NONE && select->process != lane->process)) {
+        return false;
+    }
+    if (lane->table == TRACE_GPU) {
+        return select->device < 0 ||
+               (lane->device != TRACE_NONE && trace->devices[lane->device].id == select->device);
+    }
+    return select->thread == TRACE_NONE || select->thread == lane->thread;
+}

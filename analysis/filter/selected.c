@@ -1,0 +1,72 @@
+/* selected: the kept events of one table as a list in order of time; see select.h. */
+#include <stdlib.h>
+
+#include "analysis/filter/select.h"
+
+/* Sort key of an event; qsort is not stable, so the table order is part of it. */
+struct event_key {
+    int64_t begin_ns;
+    uint32_t event;
+};
+
+static int event_key_compare(const void *left, const void *right)
+{
+    const struct event_key *a = left;
+    const struct event_key *b = right;
+    if (a->begin_ns != b->begin_ns) {
+        return a->begin_ns < b->begin_ns ? -1 : 1;
+    }
+    return (a->event > b->event) - (a->event < b->event);
+}
+
+/* Gathers the kept events of the table; returns how many. */
+static size_t selected_gather(const struct trace *trace, const struct selection *select,
+                              enum trace_table table, uint32_t kinds, struct event_key *keys)
+{
+    const struct trace_events *events = &trace->events[table];
+    size_t count = 0;
+    uint32_t lane;
+    for (lane = 0; lane < trace->lane_count; lane++) {
+        const struct trace_lane *l = &trace->lanes[lane];
+        uint32_t i;
+        if (l->table != table || !select_lane(trace, select, l)) {
+            continue;
+        }
+        for (i = l->first; i < l->first + l->count; i++) {
+            if (select_event(trace, select, table, i, kinds) && select_name(select, events->name[i])) {
+                keys[count++] = (struct event_key){events->begin_ns[i], i};
+            }
+        }
+    }
+    return count;
+}
+
+int selected_new(const struct trace *trace, const struct selection *select,
+                 enum trace_table table, uint32_t kinds, struct selected *out, struct err *err)
+{
+    size_t all = (size_t)trace->events[table].count + 1;
+    struct event_key *keys = malloc(all * sizeof *keys);
+    size_t i;
+    *out = (struct selected){0};
+    if (keys == NULL) {
+        return err_nomem(err, "the list of events");
+    }
+    out->count = selected_gather(trace, select, table, kinds, keys);
+    out->list = malloc((out->count + 1) * sizeof *out->list);
+    if (out->list == NULL) {
+        free(keys);
+        return err_nomem(err, "the list of events");
+    }
+    qsort(keys, out->count, sizeof *keys, event_key_compare);
+    for (i = 0; i < out->count; i++) {
+        out->list[i] = keys[i].event;
+    }
+    free(keys);
+    return 0;
+}
+
+void selected_free(struct selected *events)
+{
+    free(events->list);
+    *events = (struct selected){0};
+}

@@ -1,0 +1,257 @@
+/* common: see common.h. Labels and lists of events; the sums are in common_sums.c. */
+#include "analysis/report/common.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/timefmt.h"
+
+const struct report_arg KIT_KERNEL_ARGS[] = {
+    {"nvtx-name", REPORT_ARG_FLAG, 0, NULL,
+     "put the innermost NVTX range around the launching call before the kernel's name"},
+    {"base", REPORT_ARG_FLAG, 0, NULL, "short kernel names, without templates and parameters"},
+    {"mangled", REPORT_ARG_FLAG, 0, NULL, "mangled kernel names, where the capture has them"},
+    {0},
+};
+
+struct kit_text kit_kernel(const struct trace *trace, uint32_t name,
+                           const struct report_value *args)
+{
+    const struct trace_name *n = &trace->names[name];
+    if (n->kind == TRACE_KERNEL && args != NULL && args[KIT_ARG_BASE].given) {
+        return (struct kit_text){n->brief, n->brief_len};
+    }
+    if (n->kind == TRACE_KERNEL && args != NULL && args[KIT_ARG_MANGLED].given) {
+        return (struct kit_text){n->mangled, n->mangled_len};
+    }
+    return (struct kit_text){n->full, n->full_len};
+}
+
+struct kit_text kit_api(const struct trace *trace, uint32_t name)
+{
+    const struct trace_name *n = &trace->names[name];
+    struct kit_text text = {n->full, n->full_len};
+    size_t digits = 0;
+    while (digits < text.len && isdigit((unsigned char)text.text[text.len - 1 - digits])) {
+        digits++;
+    }
+    if (digits == 4 && text.len > 6 && memcmp(text.text + text.len - 6, "_v", 2) == 0) {
+        text.len -= 6;
+    }
+    return text;
+}
+
+void kit_kernel_in_range(struct buf *out, const struct report_context *c, const uint32_t *innermost,
+                         uint32_t op)
+{
+    const struct trace *trace = c->trace;
+    const struct trace_events *gpu = &trace->events[TRACE_GPU];
+    uint32_t link = gpu->link[op];
+    struct kit_text kernel = kit_kernel(trace, gpu->name[op], c->args);
+    if (innermost != NULL && trace->names[gpu->name[op]].kind == TRACE_KERNEL &&
+        link != TRACE_NONE && innermost[link] != TRACE_NONE) {
+        const struct trace_name *range =
+            &trace->names[trace->events[TRACE_NVTX].name[innermost[link]]];
+        if (range->domain_len > 0) {
+            buf_add(out, range->domain, range->domain_len);
+            buf_addc(out, ':');
+        }
+        buf_add(out, range->full, range->full_len);
+        buf_addc(out, '/');
+    }
+    buf_add(out, kernel.text, kernel.len);
+}
+
+void kit_xyz(struct buf *out, const int64_t *xyz)
+{
+    int axis;
+    if (xyz[0] < 0) {
+        return;
+    }
+    for (axis = 0; axis < 3; axis++) {
+        char text[24];
+        char *at = text + sizeof text;
+        uint64_t n = (uint64_t)(xyz[axis] < 0 ? 0 : xyz[axis]);
+        do {
+            *--at = (char)('0' + n % 10);
+            n /= 10;
+        } while (n != 0);
+        while (at > text + sizeof text - 4) {
+            *--at = ' ';
+        }
+        if (axis > 0) {
+            buf_addc(out, ' ');
+        }
+        buf_add(out, at, (size_t)(text + sizeof text - at));
+    }
+}
+
+void kit_nvtx(struct buf *out, const struct trace *trace, uint32_t name)
+{
+    const struct trace_name *n = &trace->names[name];
+    buf_add(out, n->domain, n->domain == NULL ? 0 : n->domain_len);
+    buf_addc(out, ':');
+    buf_add(out, n->full, n->full_len);
+}
+
+void kit_put(struct table *table, const char *text)
+{
+    table_put_text(table, text, strlen(text));
+}
+
+void kit_put_text(struct table *table, struct kit_text text)
+{
+    table_put_text(table, text.text, text.len);
+}
+
+void kit_note_graphs(const struct report_context *c, struct buf *note)
+{
+    const struct trace *trace = c->trace;
+    const struct trace_events *gpu = &trace->events[TRACE_GPU];
+    int64_t count = 0;
+    int64_t ns = 0;
+    char text[TIMEFMT_BYTES];
+    char number[TIMEFMT_BYTES];
+    uint32_t lane;
+    for (lane = 0; trace->counts.graph_launches > 0 && lane < trace->lane_count; lane++) {
+        const struct trace_lane *l = &trace->lanes[lane];
+        uint32_t i;
+        if (l->table != TRACE_GPU || !select_lane(trace, c->select, l)) {
+            continue;
+        }
+        for (i = l->first; i < l->first + l->count; i++) {
+            if (kit_event(c, TRACE_GPU, i, 1U << TRACE_GRAPH)) {
+                count++;
+                ns += gpu->end_ns[i] - gpu->begin_ns[i];
+            }
+        }
+    }
+    if (count > 0) {
+        buf_addf(note,
+                 "%s graph launches (%s of GPU time) are not in this list: the capture holds each "
+                 "as one block.\n",
+                 timefmt_count(count, number), timefmt_duration(ns, text));
+    }
+}
+
+struct kit_row {
+    uint32_t row;
+    uint32_t k;
+};
+
+enum {
+    KIT_RADIX_BITS = 11,
+    KIT_RADIX = 1 << KIT_RADIX_BITS,
+};
+
+/* One pass of a least-significant-digit radix sort (Knuth, vol. 3, 5.2.5). */
+static void kit_radix_pass(const struct kit_row *from, struct kit_row *to, size_t count, int shift,
+                           size_t *bins)
+{
+    size_t sum = 0;
+    size_t i;
+    memset(bins, 0, KIT_RADIX * sizeof *bins);
+    for (i = 0; i < count; i++) {
+        bins[from[i].row >> shift & (KIT_RADIX - 1)]++;
+    }
+    for (i = 0; i < KIT_RADIX; i++) {
+        size_t here = bins[i];
+        bins[i] = sum;
+        sum += here;
+    }
+    for (i = 0; i < count; i++) {
+        to[bins[from[i].row >> shift & (KIT_RADIX - 1)]++] = from[i];
+    }
+}
+
+/* The rows of the wanted events, ascending. The caller frees. NULL without memory. */
+static struct kit_row *kit_rows_sorted(const struct trace *trace, const struct selected *events,
+                                       const struct kit_rows *rows, size_t *count)
+{
+    const struct trace_events *table = &trace->events[rows->table];
+    struct kit_row *from = malloc((events->count + 1) * sizeof *from);
+    struct kit_row *to = malloc((events->count + 1) * sizeof *to);
+    size_t *bins = malloc(KIT_RADIX * sizeof *bins);
+    struct kit_row *sorted = NULL;
+    size_t k;
+    int shift;
+    *count = 0;
+    for (k = 0; from != NULL && k < events->count; k++) {
+        uint32_t event = events->list[k];
+        if ((rows->kinds >> trace->names[table->name[event]].kind & 1U) != 0) {
+            from[(*count)++] = (struct kit_row){table->row[event], (uint32_t)k};
+        }
+    }
+    if (from != NULL && to != NULL && bins != NULL) {
+        for (shift = 0; shift < 32; shift += KIT_RADIX_BITS) {
+            struct kit_row *swap = from;
+            kit_radix_pass(from, to, *count, shift, bins);
+            from = to;
+            to = swap;
+        }
+        sorted = from;
+        from = NULL;
+    }
+    free(from);
+    free(to);
+    free(bins);
+    return sorted;
+}
+
+/* Walks the file's table beside the sorted rows. */
+static int kit_rows_walk(struct store *store, const struct store_scan *scan,
+                         const struct kit_row *sorted, const struct kit_rows *rows, size_t count,
+                         struct err *err)
+{
+    struct store_cursor *cursor = store_scan(store, scan, err);
+    size_t at = 0;
+    int more = cursor == NULL ? -1 : 1;
+    while (at < count && more == 1 && (more = store_next(cursor, err)) == 1) {
+        int64_t row = store_rowid(cursor);
+        while (at < count && sorted[at].row < row) {
+            at++;
+        }
+        while (at < count && sorted[at].row == row) {
+            rows->visit(rows->arg, sorted[at++].k, cursor);
+        }
+    }
+    store_cursor_close(cursor);
+    return more < 0 ? -1 : 0;
+}
+
+int kit_rows_visit(const struct trace *trace, const struct selected *events,
+                   const struct kit_rows *rows, struct err *err)
+{
+    size_t count;
+    struct kit_row *sorted = kit_rows_sorted(trace, events, rows, &count);
+    struct store *store = NULL;
+    int rc = 0;
+    if (sorted == NULL) {
+        return err_nomem(err, "the rows of the file");
+    }
+    if (count > 0) {
+        struct store_scan scan = {
+            .table = trace_source_table(trace, rows->table, events->list[sorted[0].k]),
+            .columns = rows->columns,
+            .column_count = rows->column_count,
+            .first_row = sorted[0].row,
+            .end_row = (int64_t)sorted[count - 1].row + 1,
+        };
+        store = rows->store == NULL ? trace_store(trace, err) : rows->store;
+        rc = store == NULL ? -1 : kit_rows_walk(store, &scan, sorted, rows, count, err);
+        if (rows->store == NULL) {
+            store_close(store);
+        }
+    }
+    free(sorted);
+    return rc;
+}
+
+void kit_need_calls(const struct report_context *c, struct report_result *out)
+{
+    if (out->status == REPORT_ROWS && c->trace->counts.api_calls == 0) {
+        out->status = REPORT_MISSING;
+        out->missing = "CUDA API data";
+    }
+}

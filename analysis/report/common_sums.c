@@ -1,0 +1,156 @@
+/* common_sums: sums by group for the reports; see common.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/report/common.h"
+
+uint32_t kit_sums_group(struct kit_sums *sums, const struct kit_text *texts, int count)
+{
+    uint32_t ids[KIT_TEXTS_MAX] = {0};
+    int i;
+    for (i = 0; i < count; i++) {
+        ids[i] = intern_add(&sums->texts, texts[i].text, texts[i].len);
+        if (ids[i] == INTERN_NONE) {
+            sums->groups.failed = 1;
+            return INTERN_NONE;
+        }
+    }
+    return intern_add(&sums->keys, (const char *)ids, sizeof ids);
+}
+
+void kit_sums_add(struct kit_sums *sums, uint32_t group, int64_t value)
+{
+    if (group == INTERN_NONE) {
+        sums->groups.failed = 1;
+        return;
+    }
+    stat_groups_add(&sums->groups, group, value);
+}
+
+/* One row of the table to be. */
+struct kit_sum {
+    struct stat_sum stat;
+    struct kit_text texts[KIT_TEXTS_MAX];
+};
+
+static int kit_text_compare(struct kit_text a, struct kit_text b)
+{
+    int order = memcmp(a.text, b.text, a.len < b.len ? a.len : b.len);
+    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+static int kit_sum_compare(const void *left, const void *right)
+{
+    const struct kit_sum *a = left;
+    const struct kit_sum *b = right;
+    int i;
+    int order;
+    if (a->stat.total != b->stat.total) {
+        return a->stat.total > b->stat.total ? -1 : 1;
+    }
+    if (a->stat.count != b->stat.count) {
+        return a->stat.count < b->stat.count ? -1 : 1;
+    }
+    order = 0;
+    for (i = KIT_TEXTS_MAX - 1; i >= 0 && order == 0; i--) {
+        if (a->texts[i].text != NULL) {
+            order = kit_text_compare(a->texts[i], b->texts[i]);
+        }
+    }
+    return order;
+}
+
+static void kit_sums_fill(struct kit_sums *sums, const struct kit_sums_layout *layout,
+                          struct kit_sum *rows)
+{
+    uint32_t g;
+    int i;
+    for (g = 0; g < sums->keys.count; g++) {
+        uint32_t ids[KIT_TEXTS_MAX];
+        size_t count;
+        int64_t *values = stat_groups_values(&sums->groups, g, &count);
+        rows[g].stat = stat_of(values, count);
+        memcpy(ids, intern_text(&sums->keys, g), sizeof ids);
+        for (i = 0; i < layout->text_count; i++) {
+            rows[g].texts[i].text = intern_text(&sums->texts, ids[i]);
+            rows[g].texts[i].len = intern_len(&sums->texts, ids[i]);
+        }
+    }
+    qsort(rows, sums->keys.count, sizeof *rows, kit_sum_compare);
+}
+
+static void kit_sums_put(struct table *table, const struct kit_sum *row,
+                         const struct kit_sums_layout *layout, double all)
+{
+    int i;
+    if ((layout->flags & KIT_SUMS_BYTES) == 0) {
+        table_put_real(table, all > 0 ? 100.0 * (double)row->stat.total / all : 0.0);
+    }
+    table_put_int(table, row->stat.total);
+    table_put_int(table, row->stat.count);
+    table_put_real(table, row->stat.mean);
+    table_put_real(table, row->stat.median);
+    table_put_int(table, row->stat.min);
+    table_put_int(table, row->stat.max);
+    table_put_real(table, row->stat.deviation);
+    for (i = 0; i < layout->text_count; i++) {
+        kit_put_text(table, row->texts[i]);
+    }
+}
+
+static struct table *kit_sums_columns(const struct kit_sums_layout *layout)
+{
+    bool bytes = (layout->flags & KIT_SUMS_BYTES) != 0;
+    enum table_type whole = bytes ? TABLE_MB : TABLE_TIME;
+    enum table_type real = bytes ? TABLE_MB : TABLE_TIME_1;
+    struct table_column columns[8 + KIT_TEXTS_MAX] = {
+        {"Time (%)", TABLE_PERCENT, 0},
+        {bytes ? "Total" : "Total Time", whole, 0},
+        {layout->count_header, TABLE_INT, 0},
+        {"Avg", real, 0},
+        {"Med", real, 0},
+        {"Min", whole, 0},
+        {"Max", whole, 0},
+        {"StdDev", real, 0},
+    };
+    int i;
+    for (i = 0; i < layout->text_count; i++) {
+        columns[8 + i] = (struct table_column){layout->text_headers[i], TABLE_TEXT, 0};
+    }
+    return table_new(layout->title, bytes ? columns + 1 : columns,
+                     (bytes ? 7 : 8) + layout->text_count);
+}
+
+struct table *kit_sums_table(struct kit_sums *sums, const struct kit_sums_layout *layout)
+{
+    struct table *table = kit_sums_columns(layout);
+    struct kit_sum *rows = calloc((size_t)sums->keys.count + 1, sizeof *rows);
+    double all = 0;
+    uint32_t i;
+    if (table == NULL || rows == NULL || stat_groups_sort(&sums->groups, sums->keys.count) != 0) {
+        table_free(table);
+        free(rows);
+        kit_sums_free(sums);
+        return NULL;
+    }
+    kit_sums_fill(sums, layout, rows);
+    for (i = 0; i < sums->keys.count; i++) {
+        all += (double)rows[i].stat.total;
+    }
+    for (i = 0; i < sums->keys.count; i++) {
+        if (rows[i].stat.count > 0) {
+            kit_sums_put(table, &rows[i], layout, all);
+        }
+    }
+    free(rows);
+    kit_sums_free(sums);
+    return table;
+}
+
+void kit_sums_free(struct kit_sums *sums)
+{
+    intern_free(&sums->texts);
+    intern_free(&sums->keys);
+    stat_groups_free(&sums->groups);
+    *sums = (struct kit_sums){0};
+}

@@ -1,0 +1,91 @@
+/* gpu_rows: see gpu_rows.h. One pass over each of the tables of kernels, copies and sets. */
+#include "analysis/report/gpu_rows.h"
+
+#include <stdlib.h>
+
+static void gpu_row_any(struct gpu_row *out, struct store_cursor *row)
+{
+    out->correlation = store_int(row, 0, -1);
+    out->green_context = store_int(row, 1, 0);
+}
+
+static void gpu_row_kernel(void *arg, size_t k, struct store_cursor *row)
+{
+    struct gpu_row *out = (struct gpu_row *)arg + k;
+    int i;
+    gpu_row_any(out, row);
+    for (i = 0; i < 3; i++) {
+        out->grid[i] = store_int(row, 2 + i, -1);
+        out->block[i] = store_int(row, 5 + i, -1);
+    }
+    out->registers = store_int(row, 8, -1);
+    out->static_smem_bytes = store_int(row, 9, -1);
+    out->dynamic_smem_bytes = store_int(row, 10, -1);
+}
+
+static void gpu_row_memory(void *arg, size_t k, struct store_cursor *row)
+{
+    struct gpu_row *out = (struct gpu_row *)arg + k;
+    gpu_row_any(out, row);
+    out->bytes = store_int(row, 2, -1);
+    out->src_kind = (int)store_int(row, 3, -1);
+    out->dst_kind = (int)store_int(row, 4, -1);
+}
+
+static void gpu_rows_clear(struct gpu_row *rows, size_t count)
+{
+    size_t k;
+    for (k = 0; k < count; k++) {
+        rows[k] = (struct gpu_row){.correlation = -1,
+                                   .grid = {-1, -1, -1},
+                                   .block = {-1, -1, -1},
+                                   .registers = -1,
+                                   .static_smem_bytes = -1,
+                                   .dynamic_smem_bytes = -1,
+                                   .bytes = -1,
+                                   .src_kind = -1,
+                                   .dst_kind = -1};
+    }
+}
+
+struct gpu_row *gpu_rows_new(const struct trace *trace, const struct selected *events,
+                             struct err *err)
+{
+    static const char *const KERNEL[] = {"correlationId",
+                                         "greenContextId",
+                                         "gridX",
+                                         "gridY",
+                                         "gridZ",
+                                         "blockX",
+                                         "blockY",
+                                         "blockZ",
+                                         "registersPerThread",
+                                         "staticSharedMemory",
+                                         "dynamicSharedMemory"};
+    static const char *const COPY[] = {"correlationId", "greenContextId", "bytes", "srcKind",
+                                       "dstKind"};
+    static const char *const SET[] = {"correlationId", "greenContextId", "bytes", "memKind",
+                                      "none"};
+    const struct kit_rows passes[] = {
+        {TRACE_GPU, KIT_KERNELS, KERNEL, 11, gpu_row_kernel, NULL, NULL},
+        {TRACE_GPU, 1U << TRACE_MEMCPY | 1U << TRACE_MIGRATION, COPY, 5, gpu_row_memory, NULL,
+         NULL},
+        {TRACE_GPU, 1U << TRACE_MEMSET, SET, 5, gpu_row_memory, NULL, NULL},
+    };
+    struct gpu_row *rows = malloc((events->count + 1) * sizeof *rows);
+    size_t i;
+    if (rows == NULL) {
+        (void)err_nomem(err, "the launches");
+        return NULL;
+    }
+    gpu_rows_clear(rows, events->count);
+    for (i = 0; i < sizeof passes / sizeof passes[0]; i++) {
+        struct kit_rows pass = passes[i];
+        pass.arg = rows;
+        if (kit_rows_visit(trace, events, &pass, err) != 0) {
+            free(rows);
+            return NULL;
+        }
+    }
+    return rows;
+}

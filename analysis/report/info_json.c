@@ -1,0 +1,148 @@
+/* info_json: the facts as one JSON object. */
+#include <inttypes.h>
+
+#include "analysis/report/info.h"
+#include "analysis/table/json.h"
+
+static void json_key(struct buf *out, const char *key, bool *first)
+{
+    buf_addf(out, "%s\n  \"%s\": ", *first ? "" : ",", key);
+    *first = false;
+}
+
+static void json_int(struct buf *out, const char *key, int64_t value, bool *first)
+{
+    json_key(out, key, first);
+    buf_addf(out, "%" PRId64, value);
+}
+
+static void json_value(struct buf *out, const char *key, struct info_value value, bool *first)
+{
+    json_key(out, key, first);
+    if (value.text == NULL) {
+        buf_adds(out, "null");
+    } else {
+        json_text(out, value.text, value.len);
+    }
+}
+
+static void json_totals(const struct info *info, struct buf *out, bool *first)
+{
+    const struct trace *trace = info->trace;
+    const struct trace_counts *counts = &trace->counts;
+    json_int(out, "kernels", counts->kernels, first);
+    json_int(out, "memcpys", counts->memcpys, first);
+    json_int(out, "memsets", counts->memsets, first);
+    json_int(out, "graph_launches", counts->graph_launches, first);
+    json_int(out, "api_calls", counts->api_calls, first);
+    json_int(out, "nvtx_ranges", counts->nvtx_ranges, first);
+    json_int(out, "nvtx_marks", counts->nvtx_marks, first);
+    json_int(out, "osrt_calls", counts->osrt_calls, first);
+    json_int(out, "devices", trace->device_count, first);
+    json_int(out, "processes", trace->process_count, first);
+    json_int(out, "begin_ns", trace->begin_ns, first);
+    json_int(out, "end_ns", trace->end_ns, first);
+    json_int(out, "span_ns", trace->end_ns - trace->begin_ns, first);
+    json_int(out, "busy_ns", info->busy_ns, first);
+    json_int(out, "untimed", counts->untimed, first);
+    json_int(out, "reversed", counts->reversed, first);
+    json_int(out, "unlinked", counts->unlinked, first);
+    json_int(out, "open_ranges", counts->open_ranges, first);
+}
+
+static void json_devices(const struct trace *trace, struct buf *out)
+{
+    uint32_t i;
+    for (i = 0; i < trace->device_count; i++) {
+        const struct trace_device *device = &trace->devices[i];
+        buf_addf(out, "%s\n    {\"id\": %" PRId64 ", \"name\": ", i == 0 ? "" : ",", device->id);
+        if (device->name_len == 0) {
+            buf_adds(out, "null");
+        } else {
+            json_text(out, device->name, device->name_len);
+        }
+        buf_addf(out, ", \"busy_ns\": %" PRId64 "}",
+                 device->busy_count == 0 ? 0 : device->busy_sum_ns[device->busy_count]);
+    }
+}
+
+static void json_processes(const struct trace *trace, struct buf *out)
+{
+    uint32_t i;
+    for (i = 0; i < trace->process_count; i++) {
+        const struct trace_process *process = &trace->processes[i];
+        buf_addf(out, "%s\n    {\"pid\": %" PRId64 ", \"name\": ", i == 0 ? "" : ",", process->pid);
+        if (process->name_len == 0) {
+            buf_adds(out, "null");
+        } else {
+            json_text(out, process->name, process->name_len);
+        }
+        buf_addf(out,
+                 ", \"kernels\": %" PRId64 ", \"memcpys\": %" PRId64 ", \"memsets\": %" PRId64
+                 ", \"graph_launches\": %" PRId64 ", \"api_calls\": %" PRId64
+                 ", \"nvtx_ranges\": %" PRId64 ", \"nvtx_marks\": %" PRId64
+                 ", \"osrt_calls\": %" PRId64 "}",
+                 process->kernels, process->memcpys, process->memsets, process->graph_launches,
+                 process->api_calls, process->nvtx_ranges, process->nvtx_marks,
+                 process->osrt_calls);
+    }
+}
+
+static void json_notes(const struct info *info, struct buf *out)
+{
+    size_t i;
+    for (i = 0; i < info->note_count; i++) {
+        const struct info_note *note = &info->notes[i];
+        buf_addf(out, "%s\n    {\"severity\": \"%s\", \"count\": %" PRId64 ", \"text\": ",
+                 i == 0 ? "" : ",", note->severity > 2 ? "error" : "warning", note->count);
+        json_text(out, note->text, note->len);
+        buf_addc(out, '}');
+    }
+}
+
+static void json_losses(const struct info *info, struct buf *out)
+{
+    size_t i;
+    for (i = 0; i < info->loss_count; i++) {
+        const struct info_loss *loss = &info->losses[i];
+        buf_addf(out, "%s\n    {\"kind\": ", i == 0 ? "" : ",");
+        json_text(out, loss->kind, loss->kind_len);
+        buf_adds(out, ", \"reason\": ");
+        json_text(out, loss->reason, loss->reason_len);
+        buf_addf(out, ", \"count\": %" PRId64 "}", loss->count);
+    }
+}
+
+void info_json(const struct info *info, struct buf *out)
+{
+    struct buf verdict = {0};
+    bool first = true;
+    buf_addc(out, '{');
+    info_verdict_text(info, &verdict);
+    json_value(out, "verdict", (struct info_value){buf_text(&verdict), verdict.len}, &first);
+    buf_free(&verdict);
+    json_value(out, "product", info->product, &first);
+    json_value(out, "product_version", info->product_version, &first);
+    json_value(out, "schema_version", info->schema, &first);
+    json_value(out, "utc_time", info->utc, &first);
+    json_value(out, "driver_version", info->driver, &first);
+    json_value(out, "cuda_version", info->cuda, &first);
+    json_value(out, "graph_mode", info->graph_mode, &first);
+    json_totals(info, out, &first);
+    json_key(out, "device_list", &first);
+    buf_addc(out, '[');
+    json_devices(info->trace, out);
+    buf_adds(out, "]");
+    json_key(out, "process_list", &first);
+    buf_addc(out, '[');
+    json_processes(info->trace, out);
+    buf_adds(out, "]");
+    json_key(out, "diagnostics", &first);
+    buf_addc(out, '[');
+    json_notes(info, out);
+    buf_adds(out, "]");
+    json_key(out, "losses", &first);
+    buf_addc(out, '[');
+    json_losses(info, out);
+    buf_adds(out, "]\n}\n");
+}

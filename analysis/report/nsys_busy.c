@@ -1,0 +1,427 @@
+/*
+ * nsys_busy: gpu_gaps and gpu_time_util of `nsys analyze`: times in which a process leaves a
+ * device without work. Graph launches count as work here; in nsys a capture at graph level looks
+ * idle.
+ *
+ * Busy are all ops of all contexts and streams of one process on one device; for gaps also the
+ * profiling overhead of that process between its first and its last op.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/report/common.h"
+#include "analysis/report/nsys_rules.h"
+#include "analysis/report/report_list.h"
+
+/* One busy interval. */
+struct busy_op {
+    int64_t begin_ns;
+    int64_t end_ns;
+    int64_t context; /* -1: profiling overhead */
+};
+
+/* The work of one process on one device, by begin. */
+struct busy_work {
+    uint32_t process;
+    int64_t device_id;
+    int64_t pid;
+    struct busy_op *ops; /* owned */
+    size_t count;
+    int64_t begin_ns; /* of the ops alone, without overhead */
+    int64_t end_ns;
+};
+
+static int busy_op_compare(const void *left, const void *right)
+{
+    const struct busy_op *a = left;
+    const struct busy_op *b = right;
+    if (a->begin_ns != b->begin_ns) {
+        return a->begin_ns < b->begin_ns ? -1 : 1;
+    }
+    return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
+}
+
+/* Is the lane a stream of that process and device? */
+static bool busy_is_work_lane(const struct report_context *c, const struct trace_lane *lane,
+                              const struct busy_work *work)
+{
+    return lane->table == TRACE_GPU && lane->process == work->process &&
+           lane->device_id == work->device_id && select_lane(c->trace, c->select, lane);
+}
+
+static void busy_work_ops(const struct report_context *c, struct busy_work *work)
+{
+    const struct trace *trace = c->trace;
+    const struct trace_events *gpu = &trace->events[TRACE_GPU];
+    uint32_t lane;
+    for (lane = 0; lane < trace->lane_count; lane++) {
+        const struct trace_lane *l = &trace->lanes[lane];
+        uint32_t i;
+        if (!busy_is_work_lane(c, l, work)) {
+            continue;
+        }
+        for (i = l->first; i < l->first + l->count; i++) {
+            if (kit_event(c, TRACE_GPU, i, KIT_BUSY)) {
+                work->ops[work->count++] =
+                    (struct busy_op){gpu->begin_ns[i], gpu->end_ns[i], l->context_id};
+            }
+        }
+    }
+    work->begin_ns = INT64_MAX;
+    work->end_ns = INT64_MIN;
+    for (lane = 0; lane < work->count; lane++) {
+        const struct busy_op *op = &work->ops[lane];
+        work->begin_ns = op->begin_ns < work->begin_ns ? op->begin_ns : work->begin_ns;
+        work->end_ns = op->end_ns > work->end_ns ? op->end_ns : work->end_ns;
+    }
+}
+
+/* Profiling overhead of the process that lies within its work. */
+static void busy_work_overhead(const struct report_context *c, struct busy_work *work)
+{
+    const struct trace *trace = c->trace;
+    const struct trace_events *events = &trace->events[TRACE_OVERHEAD];
+    uint32_t lane;
+    for (lane = 0; lane < trace->lane_count; lane++) {
+        const struct trace_lane *l = &trace->lanes[lane];
+        uint32_t i;
+        if (l->table != TRACE_OVERHEAD || l->process != work->process) {
+            continue;
+        }
+        for (i = l->first; i < l->first + l->count; i++) {
+            if (trace->names[events->name[i]].kind == TRACE_OVERHEAD_PROFILER &&
+                events->begin_ns[i] >= work->begin_ns && events->end_ns[i] <= work->end_ns) {
+                work->ops[work->count++] =
+                    (struct busy_op){events->begin_ns[i], events->end_ns[i], -1};
+            }
+        }
+    }
+}
+
+/* The work of the process and device of GPU lane `lane`; count 0 where an earlier lane was of the
+ * same. 0 or -1. */
+static int busy_work_new(const struct report_context *c, uint32_t lane, bool overhead,
+                         struct busy_work *out, struct err *err)
+{
+    const struct trace *trace = c->trace;
+    const struct trace_lane *l = &trace->lanes[lane];
+    size_t most = (size_t)trace->events[TRACE_OVERHEAD].count + 1;
+    uint32_t other;
+    *out = (struct busy_work){
+        .process = l->process, .device_id = l->device_id, .pid = trace->processes[l->process].pid};
+    for (other = 0; other < trace->lane_count; other++) {
+        if (busy_is_work_lane(c, &trace->lanes[other], out)) {
+            if (other < lane) {
+                return 0;
+            }
+            most += trace->lanes[other].count;
+        }
+    }
+    out->ops = malloc(most * sizeof *out->ops);
+    if (out->ops == NULL) {
+        return err_nomem(err, "the work of a device");
+    }
+    busy_work_ops(c, out);
+    if (out->count > 0 && overhead) {
+        busy_work_overhead(c, out);
+    }
+    qsort(out->ops, out->count, sizeof *out->ops, busy_op_compare);
+    return 0;
+}
+
+typedef void busy_visit_fn(const struct report_context *c, const struct busy_work *work,
+                           struct table *table);
+
+/* Visits each process and device. 0 or -1. */
+static int busy_each(const struct report_context *c, bool overhead, busy_visit_fn *visit,
+                     struct table *table, struct err *err)
+{
+    uint32_t lane;
+    for (lane = 0; lane < c->trace->lane_count; lane++) {
+        const struct trace_lane *l = &c->trace->lanes[lane];
+        struct busy_work work;
+        if (l->table != TRACE_GPU || !select_lane(c->trace, c->select, l)) {
+            continue;
+        }
+        if (busy_work_new(c, lane, overhead, &work, err) != 0) {
+            return -1;
+        }
+        if (work.count > 0) {
+            visit(c, &work, table);
+        }
+        free(work.ops);
+    }
+    return 0;
+}
+
+/* Columns begin with the number of the row: filled last, when the order is known. */
+static struct table *busy_number_rows(struct table *table, const struct table_column *columns,
+                                      int count)
+{
+    struct table *numbered;
+    size_t row;
+    int column;
+    if (table == NULL) {
+        return NULL;
+    }
+    numbered = table_new(table_title(table), columns, count);
+    for (row = 0; numbered != NULL && row < table_rows(table); row++) {
+        table_put_int(numbered, (int64_t)row + 1);
+        for (column = 0; column < count - 1; column++) {
+            struct table_cell cell = table_cell_at(table, row, column);
+            if (cell.empty) {
+                table_put_empty(numbered);
+            } else if (columns[column + 1].type == TABLE_INT ||
+                       columns[column + 1].type == TABLE_TIME) {
+                table_put_int(numbered, cell.i);
+            } else {
+                table_put_real(numbered, cell.real);
+            }
+        }
+    }
+    table_free(table);
+    return numbered;
+}
+
+enum gaps_arg {
+    GAPS_ARG_ROWS,
+    GAPS_ARG_START,
+    GAPS_ARG_END,
+    GAPS_ARG_NVTX,
+    GAPS_ARG_GAP,
+};
+
+static const struct report_arg GAPS_ARGS[] = {
+    RULES_COMMON_ARGS,
+    {"gap", REPORT_ARG_TIME, 1000000, "500ms",
+     "list gaps longer than this; a bare number is in ms"},
+    {0},
+};
+
+static const struct table_column GAPS_COLUMNS[] = {
+    {"Row#", TABLE_INT, 0}, {"Duration", TABLE_TIME, 0}, {"Start", TABLE_TIME, 0},
+    {"PID", TABLE_INT, 0},  {"Device ID", TABLE_INT, 0}, {"Context ID", TABLE_INT, 0},
+};
+
+/* Sweep: the union grows op by op; where the next op begins after its end, there is a gap. */
+static void gaps_visit(const struct report_context *c, const struct busy_work *work,
+                       struct table *table)
+{
+    int64_t end_ns = work->ops[0].end_ns;
+    int64_t context = work->ops[0].context;
+    size_t i;
+    for (i = 1; i < work->count; i++) {
+        const struct busy_op *op = &work->ops[i];
+        int64_t gap = op->begin_ns - end_ns;
+        if (gap > 0 && gap > c->args[GAPS_ARG_GAP].i) {
+            table_put_int(table, gap);
+            table_put_int(table, end_ns);
+            table_put_int(table, work->pid);
+            table_put_int(table, work->device_id);
+            if (context < 0) {
+                table_put_empty(table);
+            } else {
+                table_put_int(table, context);
+            }
+        }
+        if (op->end_ns >= end_ns) {
+            end_ns = op->end_ns;
+            context = op->context >= 0 ? op->context : context;
+        }
+    }
+}
+
+static int gaps_run(const struct report_context *c, struct report_result *out, struct err *err)
+{
+    struct table *table = table_new(REPORT_RULE_GPU_GAPS.title, GAPS_COLUMNS + 1, 5);
+    out->status = c->trace->device_count > 0 ? REPORT_ROWS : REPORT_MISSING;
+    if (table == NULL || busy_each(c, true, gaps_visit, table, err) != 0) {
+        table_free(table);
+        return -1;
+    }
+    table_sort(table, 1, false);
+    table_sort(table, 0, true);
+    rules_limit(table, &c->args[GAPS_ARG_ROWS], &out->note);
+    out->table = busy_number_rows(table, GAPS_COLUMNS, 6);
+    return 0;
+}
+
+const struct report REPORT_RULE_GPU_GAPS = {
+    .name = "gpu_gaps",
+    .title = "GPU Gaps",
+    .kind = REPORT_RULE,
+    .help = "times in which a process leaves a device without any work",
+    .advice =
+        "Find what the CPU does in the gap: idle_gaps names the cause of each; NVTX ranges and "
+        "OS runtime data make it clearer.",
+    .missing = "GPU trace data",
+    .args = GAPS_ARGS,
+    .run = gaps_run,
+};
+
+enum util_arg {
+    UTIL_ARG_ROWS,
+    UTIL_ARG_START,
+    UTIL_ARG_END,
+    UTIL_ARG_NVTX,
+    UTIL_ARG_THRESHOLD,
+    UTIL_ARG_CHUNKS,
+};
+
+static const struct report_arg UTIL_ARGS[] = {
+    RULES_COMMON_ARGS,
+    {"threshold", REPORT_ARG_REAL, 0, "50",
+     "list times in which less than this percentage is in use"},
+    {"chunks", REPORT_ARG_INT, 0, "30", "equal parts that the time is cut into, 1 to 1000"},
+    {0},
+};
+
+/* In-Use is nsys's number: the sum over all streams, above 100 % where they overlap. */
+static const struct table_column UTIL_COLUMNS[] = {
+    {"Row#", TABLE_INT, 0},      {"In-Use (%)", TABLE_PERCENT, 0}, {"Union (%)", TABLE_PERCENT, 0},
+    {"Duration", TABLE_TIME, 0}, {"Start", TABLE_TIME, 0},         {"PID", TABLE_INT, 0},
+    {"Device ID", TABLE_INT, 0}, {"Context ID", TABLE_INT, 0},
+};
+
+enum {
+    UTIL_CHUNKS_MAX = 1000
+};
+
+struct util_chunks {
+    int64_t begin_ns;
+    int64_t end_ns;
+    int64_t chunk_ns;
+    size_t count;
+    int64_t *sum_ns;   /* owned: of all ops */
+    int64_t *union_ns; /* owned: of their union */
+};
+
+/* Adds the part of [begin, end) in each chunk. O(chunks touched). */
+static void util_spread(const struct util_chunks *chunks, int64_t *into, int64_t begin_ns,
+                        int64_t end_ns)
+{
+    int64_t at = begin_ns > chunks->begin_ns ? begin_ns : chunks->begin_ns;
+    int64_t stop = end_ns < chunks->end_ns ? end_ns : chunks->end_ns;
+    while (at < stop) {
+        int64_t k = (at - chunks->begin_ns) / chunks->chunk_ns;
+        int64_t next = chunks->begin_ns + (k + 1) * chunks->chunk_ns;
+        int64_t here = next < stop ? next : stop;
+        into[k] += here - at;
+        at = here;
+    }
+}
+
+static void util_measure(const struct busy_work *work, struct util_chunks *chunks)
+{
+    int64_t end_ns = INT64_MIN;
+    size_t i;
+    for (i = 0; i < work->count; i++) {
+        const struct busy_op *op = &work->ops[i];
+        util_spread(chunks, chunks->sum_ns, op->begin_ns, op->end_ns);
+        util_spread(chunks, chunks->union_ns, op->begin_ns > end_ns ? op->begin_ns : end_ns,
+                    op->end_ns);
+        end_ns = op->end_ns > end_ns ? op->end_ns : end_ns;
+    }
+}
+
+/* Puts the run of chunks [first, last). */
+static void util_put(const struct busy_work *work, const struct util_chunks *chunks, size_t first,
+                     size_t last, struct table *table)
+{
+    int64_t begin = chunks->begin_ns + (int64_t)first * chunks->chunk_ns;
+    int64_t end = chunks->begin_ns + (int64_t)last * chunks->chunk_ns;
+    int64_t sum = 0;
+    int64_t all = 0;
+    size_t k;
+    end = end < chunks->end_ns ? end : chunks->end_ns;
+    for (k = first; k < last; k++) {
+        sum += chunks->sum_ns[k];
+        all += chunks->union_ns[k];
+    }
+    table_put_real(table, 100.0 * (double)sum / (double)(end - begin));
+    table_put_real(table, 100.0 * (double)all / (double)(end - begin));
+    table_put_int(table, end - begin);
+    table_put_int(table, begin);
+    table_put_int(table, work->pid);
+    table_put_int(table, work->device_id);
+    table_put_int(table, work->ops[0].context);
+}
+
+/* Chunks below the threshold, neighbours as one row. */
+static void util_list(const struct report_context *c, const struct busy_work *work,
+                      const struct util_chunks *chunks, struct table *table)
+{
+    size_t first = 0;
+    size_t k;
+    for (k = 0; k <= chunks->count; k++) {
+        bool low = false;
+        if (k < chunks->count) {
+            int64_t begin = chunks->begin_ns + (int64_t)k * chunks->chunk_ns;
+            int64_t end = begin + chunks->chunk_ns;
+            end = end < chunks->end_ns ? end : chunks->end_ns;
+            low = 100.0 * (double)chunks->sum_ns[k] <
+                  c->args[UTIL_ARG_THRESHOLD].real * (double)(end - begin);
+        }
+        if (!low) {
+            if (k > first) {
+                util_put(work, chunks, first, k, table);
+            }
+            first = k + 1;
+        }
+    }
+}
+
+static void util_visit(const struct report_context *c, const struct busy_work *work,
+                       struct table *table)
+{
+    int64_t parts = c->args[UTIL_ARG_CHUNKS].i;
+    struct util_chunks chunks = {.begin_ns = work->begin_ns, .end_ns = work->end_ns};
+    int64_t span = chunks.end_ns - chunks.begin_ns;
+    if (span <= 0) {
+        return;
+    }
+    chunks.chunk_ns = (span + parts - 1) / parts;
+    chunks.count = (size_t)((span + chunks.chunk_ns - 1) / chunks.chunk_ns);
+    chunks.sum_ns = calloc(chunks.count + 1, sizeof *chunks.sum_ns);
+    chunks.union_ns = calloc(chunks.count + 1, sizeof *chunks.union_ns);
+    if (chunks.sum_ns != NULL && chunks.union_ns != NULL) {
+        util_measure(work, &chunks);
+        util_list(c, work, &chunks, table);
+    }
+    free(chunks.sum_ns);
+    free(chunks.union_ns);
+}
+
+static int util_run(const struct report_context *c, struct report_result *out, struct err *err)
+{
+    struct table *table;
+    int64_t parts = c->args[UTIL_ARG_CHUNKS].i;
+    if (parts < 1 || parts > UTIL_CHUNKS_MAX) {
+        return err_set(err, "chunks=%lld: give a number from 1 to %d", (long long)parts,
+                       UTIL_CHUNKS_MAX);
+    }
+    table = table_new(REPORT_RULE_GPU_TIME_UTIL.title, UTIL_COLUMNS + 1, 7);
+    out->status = c->trace->device_count > 0 ? REPORT_ROWS : REPORT_MISSING;
+    if (table == NULL || busy_each(c, false, util_visit, table, err) != 0) {
+        table_free(table);
+        return -1;
+    }
+    table_sort(table, 2, true);
+    table_sort(table, 0, false);
+    rules_limit(table, &c->args[UTIL_ARG_ROWS], &out->note);
+    out->table = busy_number_rows(table, UTIL_COLUMNS, 8);
+    return 0;
+}
+
+const struct report REPORT_RULE_GPU_TIME_UTIL = {
+    .name = "gpu_time_util",
+    .title = "GPU Time Utilization",
+    .kind = REPORT_RULE,
+    .help = "times in which a process uses a device little",
+    .advice = "Give the device more work at once, or make what the CPU does in between shorter: "
+              "idle_gaps and launch_density say which.",
+    .missing = "GPU trace data",
+    .args = UTIL_ARGS,
+    .run = util_run,
+};

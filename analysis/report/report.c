@@ -1,0 +1,287 @@
+/* report: see report.h. The list of all, their arguments, and running them. */
+#include "analysis/report/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/timefmt.h"
+#include "analysis/filter/select.h"
+#include "analysis/report/report_list.h"
+
+static const struct report *const REPORT_STATS_LIST[] = {
+#define REPORT_ENTRY(symbol) &(symbol),
+    REPORT_STATS_ENTRIES(REPORT_ENTRY)
+#undef REPORT_ENTRY
+};
+
+static const struct report *const REPORT_RULES_LIST[] = {
+#define REPORT_ENTRY(symbol) &(symbol),
+    REPORT_RULE_ENTRIES(REPORT_ENTRY)
+#undef REPORT_ENTRY
+};
+
+const struct report *const *report_list(enum report_kind kind, int *count)
+{
+    if (kind == REPORT_RULE) {
+        *count = (int)(sizeof REPORT_RULES_LIST / sizeof REPORT_RULES_LIST[0]);
+        return REPORT_RULES_LIST;
+    }
+    *count = (int)(sizeof REPORT_STATS_LIST / sizeof REPORT_STATS_LIST[0]);
+    return REPORT_STATS_LIST;
+}
+
+const struct report *report_find(enum report_kind kind, const char *name)
+{
+    int count;
+    const struct report *const *list = report_list(kind, &count);
+    int i;
+    for (i = 0; i < count; i++) {
+        if (strcmp(list[i]->name, name) == 0) {
+            return list[i];
+        }
+    }
+    return NULL;
+}
+
+static int report_arg_count(const struct report *report)
+{
+    int count = 0;
+    while (report->args != NULL && report->args[count].name != NULL) {
+        count++;
+    }
+    return count;
+}
+
+static int report_arg_number(const struct report_arg *arg, const char *text,
+                             struct report_value *value, struct err *err)
+{
+    char *end = NULL;
+    errno = 0;
+    if (arg->type == REPORT_ARG_REAL) {
+        value->real = strtod(text, &end);
+    } else {
+        value->i = strtoll(text, &end, 10);
+    }
+    if (end == text || *end != '\0' || errno != 0) {
+        return err_set(err, "%s=%s: not a number", arg->name, text);
+    }
+    return 0;
+}
+
+/* Reads the text of one argument. The text must outlive the value. */
+static int report_arg_read(const struct report_arg *arg, const char *text,
+                           struct report_value *value, struct err *err)
+{
+    value->given = true;
+    switch (arg->type) {
+    case REPORT_ARG_FLAG:
+        value->i = 1;
+        return 0;
+    case REPORT_ARG_TIME:
+        if (timefmt_parse(text, arg->unit_ns, &value->i, err) != 0) {
+            return err_prefix(err, "%s", arg->name);
+        }
+        return 0;
+    case REPORT_ARG_TEXT:
+        value->text = text;
+        return 0;
+    case REPORT_ARG_INT:
+    case REPORT_ARG_REAL:
+    default:
+        return report_arg_number(arg, text, value, err);
+    }
+}
+
+/* Names of the arguments, for messages. */
+static void report_arg_names(const struct report *report, struct buf *out)
+{
+    int count = report_arg_count(report);
+    int i;
+    for (i = 0; i < count; i++) {
+        buf_addf(out, "%s%s%s", i == 0 ? "" : ", ", report->args[i].name,
+                 report->args[i].type == REPORT_ARG_FLAG ? "" : "=");
+    }
+    if (count == 0) {
+        buf_adds(out, "none");
+    }
+}
+
+/* One word after the name. */
+static int report_call_word(struct report_call *call, char *word, struct err *err)
+{
+    const struct report *report = call->report;
+    int count = report_arg_count(report);
+    char *equals = strchr(word, '=');
+    size_t len = equals == NULL ? strlen(word) : (size_t)(equals - word);
+    struct buf names = {0};
+    int i;
+    for (i = 0; i < count; i++) {
+        const struct report_arg *arg = &report->args[i];
+        bool flag = arg->type == REPORT_ARG_FLAG;
+        if (strlen(arg->name) == len && strncmp(arg->name, word, len) == 0 &&
+            flag == (equals == NULL)) {
+            return report_arg_read(arg, flag ? "" : equals + 1, &call->values[i], err);
+        }
+    }
+    for (i = 0; equals == NULL && i < count; i++) {
+        if (report->args[i].type != REPORT_ARG_FLAG &&
+            (report->args[i].type == REPORT_ARG_TEXT || strpbrk(word, "0123456789") != NULL)) {
+            return report_arg_read(&report->args[i], word, &call->values[i], err);
+        }
+    }
+    report_arg_names(report, &names);
+    (void)err_set(err, "%s: no argument '%s'; there are: %s", report->name, word, buf_text(&names));
+    buf_free(&names);
+    return -1;
+}
+
+/* Cuts the next word off *at: to the next ':' that has no backslash before it; takes the
+ * backslashes out. NULL at the end. */
+static char *report_next_word(char **at)
+{
+    char *word = *at;
+    char *from = word;
+    char *to = word;
+    if (word == NULL) {
+        return NULL;
+    }
+    while (*from != '\0' && *from != ':') {
+        if (*from == '\\' && from[1] != '\0') {
+            from++;
+        }
+        *to++ = *from++;
+    }
+    *at = *from == ':' ? from + 1 : NULL;
+    *to = '\0';
+    return word;
+}
+
+static int report_call_defaults(struct report_call *call, struct err *err)
+{
+    int count = report_arg_count(call->report);
+    int i;
+    for (i = 0; i < count; i++) {
+        const struct report_arg *arg = &call->report->args[i];
+        if (arg->fallback != NULL &&
+            report_arg_read(arg, arg->fallback, &call->values[i], err) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static char *report_copy(const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = malloc(bytes);
+    if (copy != NULL) {
+        memcpy(copy, text, bytes);
+    }
+    return copy;
+}
+
+int report_call_parse(enum report_kind kind, const char *spec, struct report_call *call,
+                      struct err *err)
+{
+    char *rest;
+    char *word;
+    *call = (struct report_call){.spec = report_copy(spec), .text = report_copy(spec)};
+    rest = call->spec;
+    if (rest == NULL || call->text == NULL) {
+        report_call_free(call);
+        return err_nomem(err, "the report");
+    }
+    word = report_next_word(&rest);
+    call->report = report_find(kind, word);
+    if (call->report == NULL) {
+        (void)err_set(err, "no %s '%s'; %s lists them", kind == REPORT_RULE ? "rule" : "report",
+                      word, kind == REPORT_RULE ? "--help-rules" : "--help-reports");
+        report_call_free(call);
+        return -1;
+    }
+    if (report_call_defaults(call, err) != 0) {
+        report_call_free(call);
+        return -1;
+    }
+    while ((word = report_next_word(&rest)) != NULL) {
+        if (report_call_word(call, word, err) != 0) {
+            report_call_free(call);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+void report_call_free(struct report_call *call)
+{
+    free(call->spec);
+    free(call->text);
+    call->spec = NULL;
+    call->text = NULL;
+}
+
+/* The call's own start=, end= and nvtx= go before the options of the command. */
+static void report_own_options(const struct report_call *call, struct select_options *options)
+{
+    int count = report_arg_count(call->report);
+    int i;
+    for (i = 0; i < count; i++) {
+        const struct report_value *value = &call->values[i];
+        const char *name = call->report->args[i].name;
+        if (!value->given) {
+            continue;
+        }
+        if (strcmp(name, "start") == 0) {
+            options->begin_ns = value->i;
+        } else if (strcmp(name, "end") == 0) {
+            options->end_ns = value->i;
+        } else if (strcmp(name, "nvtx") == 0) {
+            options->nvtx = value->text;
+        }
+    }
+}
+
+uint32_t report_call_kinds(const struct report_call *call, const struct select_options *options)
+{
+    struct select_options own = *options;
+    int i;
+    report_own_options(call, &own);
+    if (own.nvtx != NULL || own.device >= 0 || own.pid >= 0) {
+        return 0;
+    }
+    for (i = 0; i < report_arg_count(call->report); i++) {
+        if (call->values[i].given && strcmp(call->report->args[i].name, "nvtx-name") == 0) {
+            return 0;
+        }
+    }
+    return call->report->kinds;
+}
+
+int report_run(const struct trace *trace, const struct report_call *call,
+               const struct select_options *options, struct report_result *result, struct err *err)
+{
+    struct select_options own = *options;
+    struct selection select;
+    struct report_context context = {.trace = trace, .select = &select, .args = call->values};
+    int rc;
+    *result = (struct report_result){.missing = call->report->missing};
+    report_own_options(call, &own);
+    rc = select_new(trace, &own, &select, err);
+    if (rc == 0) {
+        rc = call->report->run(&context, result, err);
+    }
+    select_free(&select);
+    if (rc == 0 &&
+        (result->table == NULL || table_failed(result->table) || buf_failed(&result->note))) {
+        rc = err_nomem(err, call->report->name);
+    }
+    return rc != 0 ? err_prefix(err, "%s", call->report->name) : 0;
+}
+
+void report_result_free(struct report_result *result)
+{
+    table_free(result->table);
+    buf_free(&result->note);
+    *result = (struct report_result){0};
+}

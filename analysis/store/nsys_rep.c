@@ -1,0 +1,282 @@
+/* nsys_rep: see nsys_rep.h. nsys is started without a shell; what it prints is kept for the
+ * message of a failure. */
+#include "analysis/store/nsys_rep.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    REPORT_OUTPUT_BYTES = 1024, /* the end of what nsys prints */
+    REPORT_FOLDER_MODE = 0700
+};
+
+/* POSIX wants it declared by the program. */
+extern char **environ;
+
+static bool report_ends(const char *path, const char *suffix)
+{
+    size_t len = strlen(path);
+    size_t n = strlen(suffix);
+    return len > n && strcmp(path + len - n, suffix) == 0;
+}
+
+bool report_file_is(const char *path)
+{
+    return report_ends(path, ".nsys-rep") || report_ends(path, ".qdrep");
+}
+
+/* Makes a folder and those above it. */
+static int report_make_folder(const char *path, struct err *err)
+{
+    struct buf part = {0};
+    size_t i;
+    int status = 0;
+    for (i = 1; i <= strlen(path) && status == 0; i++) {
+        if (path[i] != '/' && path[i] != '\0') {
+            continue;
+        }
+        buf_reset(&part);
+        buf_add(&part, path, i);
+        if (buf_failed(&part)) {
+            status = err_nomem(err, path);
+        } else if (mkdir(buf_text(&part), REPORT_FOLDER_MODE) != 0 && errno != EEXIST) {
+            status = err_set(err, "%s: cannot be made: %s", buf_text(&part), strerror(errno));
+        }
+    }
+    buf_free(&part);
+    return status;
+}
+
+int report_file_cache(struct buf *out, struct err *err)
+{
+    const char *cache = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+    buf_reset(out);
+    if (cache != NULL && cache[0] == '/') {
+        buf_addf(out, "%s/cutline", cache);
+    } else if (home != NULL && home[0] == '/') {
+        buf_addf(out, "%s/.cache/cutline", home);
+    } else {
+        return err_set(err, "no cache folder: set XDG_CACHE_HOME or HOME");
+    }
+    if (buf_failed(out)) {
+        return err_nomem(err, "the cache folder's name");
+    }
+    return report_make_folder(buf_text(out), err);
+}
+
+/* The cached export's name: it changes with the report's place, size and time. */
+static int report_cached(const struct stat *st, struct buf *out, struct err *err)
+{
+    if (report_file_cache(out, err) != 0) {
+        return -1;
+    }
+    buf_addf(out, "/export-%llx-%llx-%llx-%llx-%lx.sqlite", (unsigned long long)st->st_dev,
+             (unsigned long long)st->st_ino, (unsigned long long)st->st_size,
+             (unsigned long long)st->st_mtim.tv_sec, (unsigned long)st->st_mtim.tv_nsec);
+    return buf_failed(out) ? err_nomem(err, "the cache folder's name") : 0;
+}
+
+/* Is NAME.sqlite beside NAME.nsys-rep, and not older? Puts its path into out. */
+static bool report_beside(const char *path, const struct stat *report, struct buf *out)
+{
+    struct stat st;
+    buf_reset(out);
+    buf_add(out, path, (size_t)(strrchr(path, '.') - path));
+    buf_adds(out, ".sqlite");
+    return !buf_failed(out) && stat(buf_text(out), &st) == 0 && st.st_size > 0 &&
+           (st.st_mtim.tv_sec > report->st_mtim.tv_sec ||
+            (st.st_mtim.tv_sec == report->st_mtim.tv_sec &&
+             st.st_mtim.tv_nsec >= report->st_mtim.tv_nsec));
+}
+
+/* Reads to the end of the pipe and keeps the last bytes. */
+static void report_drain(int fd, char *tail, size_t *len)
+{
+    char chunk[REPORT_OUTPUT_BYTES / 2];
+    for (;;) {
+        ssize_t n = read(fd, chunk, sizeof chunk);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return;
+        }
+        if (*len + (size_t)n > REPORT_OUTPUT_BYTES) {
+            size_t drop = *len + (size_t)n - REPORT_OUTPUT_BYTES;
+            memmove(tail, tail + drop, *len - drop);
+            *len -= drop;
+        }
+        memcpy(tail + *len, chunk, (size_t)n);
+        *len += (size_t)n;
+    }
+}
+
+/* The last line that is not empty, without control bytes; "" where there is none. */
+static const char *report_last_line(char *text, size_t len)
+{
+    size_t begin;
+    size_t i;
+    while (len > 0 && (unsigned char)text[len - 1] <= ' ') {
+        len--;
+    }
+    text[len] = '\0';
+    begin = len;
+    while (begin > 0 && text[begin - 1] != '\n' && text[begin - 1] != '\r') {
+        begin--;
+    }
+    for (i = begin; i < len; i++) {
+        if ((unsigned char)text[i] < ' ' || text[i] == 0x7f) {
+            text[i] = '?';
+        }
+    }
+    return text + begin;
+}
+
+/* Starts nsys with its output in a pipe; *out is the pipe's end. 0 or an errno value. */
+/* Signals end nsys as ever, also where the thread that starts it takes none. */
+static int report_attributes(posix_spawnattr_t *attributes)
+{
+    sigset_t none;
+    int code = posix_spawnattr_init(attributes);
+    if (code == 0) {
+        (void)sigemptyset(&none);
+        (void)posix_spawnattr_setsigmask(attributes, &none);
+        (void)posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK);
+    }
+    return code;
+}
+
+static int report_spawn(char *const argv[], pid_t *pid, int *out)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int ends[2];
+    int code;
+    if (pipe(ends) != 0) {
+        return errno;
+    }
+    (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    code = report_attributes(&attributes);
+    if (code == 0) {
+        code = posix_spawn_file_actions_init(&actions);
+        if (code != 0) {
+            (void)posix_spawnattr_destroy(&attributes);
+        }
+    }
+    if (code == 0) {
+        (void)posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+        (void)posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+        (void)posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+        (void)posix_spawn_file_actions_addclose(&actions, ends[1]);
+        code = posix_spawnp(pid, argv[0], &actions, &attributes, argv, environ);
+        (void)posix_spawn_file_actions_destroy(&actions);
+        (void)posix_spawnattr_destroy(&attributes);
+    }
+    (void)close(ends[1]);
+    if (code != 0) {
+        (void)close(ends[0]);
+        return code;
+    }
+    *out = ends[0];
+    return 0;
+}
+
+/* Runs `nsys export` from path to target. 0 or -1. */
+static int report_run(const char *path, const struct buf *target, struct err *err)
+{
+    /* Not const: posix_spawnp takes char *const[]. */
+    static char words[][20] = {"nsys", "export",  "--type", "sqlite", "--force-overwrite",
+                               "true", "--output"};
+    struct buf from = {0};
+    char *argv[10] = {words[0], words[1], words[2],     words[3], words[4],
+                      words[5], words[6], target->data, NULL,     NULL};
+    char tail[REPORT_OUTPUT_BYTES + 1];
+    size_t len = 0;
+    pid_t pid = -1;
+    int out = -1;
+    int status = 0;
+    int code = ENOMEM;
+    buf_adds(&from, path);
+    argv[8] = from.data;
+    if (!buf_failed(&from)) {
+        code = report_spawn(argv, &pid, &out);
+    }
+    buf_free(&from);
+    if (code == ENOENT) {
+        return err_set(err,
+                       "%s: only nsys can read it, and nsys is not on PATH: where it is, run nsys "
+                       "export --type sqlite %s",
+                       path, path);
+    }
+    if (code != 0) {
+        return err_set(err, "%s: nsys could not be started: %s", path, strerror(code));
+    }
+    report_drain(out, tail, &len);
+    (void)close(out);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127 && len == 0) {
+        return err_set(err,
+                       "%s: nsys is not on PATH: where it is, run nsys export --type sqlite %s",
+                       path, path);
+    }
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        return err_set(err, "%s: nsys export failed: %.300s", path, report_last_line(tail, len));
+    }
+    return 0;
+}
+
+/* Exports to a temporary name, which takes the final one only when it is whole. */
+static int report_export_to(const char *path, const char *target, struct err *err)
+{
+    struct buf part = {0};
+    struct stat st;
+    int status;
+    buf_addf(&part, "%s.%ld.sqlite", target, (long)getpid());
+    if (buf_failed(&part)) {
+        return err_nomem(err, path);
+    }
+    status = report_run(path, &part, err);
+    if (status == 0 && (stat(buf_text(&part), &st) != 0 || st.st_size == 0)) {
+        status = err_set(err, "%s: nsys export wrote nothing", path);
+    }
+    if (status == 0 && rename(buf_text(&part), target) != 0) {
+        status = err_set(err, "%s: cannot be written: %s", target, strerror(errno));
+    }
+    if (status != 0) {
+        (void)unlink(buf_text(&part));
+    }
+    buf_free(&part);
+    return status;
+}
+
+int report_file_export(const char *path, struct buf *out, struct err *err)
+{
+    struct stat st;
+    struct stat cached;
+    if (stat(path, &st) != 0) {
+        return err_set(err, "%s: %s", path, errno == ENOENT ? "no such file" : strerror(errno));
+    }
+    if (!S_ISREG(st.st_mode)) {
+        return err_set(err, "%s: not a regular file", path);
+    }
+    if (report_beside(path, &st, out)) {
+        return 0;
+    }
+    if (report_cached(&st, out, err) != 0) {
+        return -1;
+    }
+    if (stat(buf_text(out), &cached) == 0 && cached.st_size > 0) {
+        return 0;
+    }
+    return report_export_to(path, buf_text(out), err);
+}

@@ -1,0 +1,27 @@
+/*
+ * nsys_rep: .nsys-rep and .qdrep files, which only nsys itself can read.
+ *
+ * Where nsys is on PATH, the report is exported once into the user's cache folder and the export is
+ * kept; it is found again by the report's path, size and time. An export that the user has beside
+ * the report (NAME.sqlite, not older) is taken as it is. No file of the user is written.
+ */
+#ifndef CUTLINE_STORE_NSYS_REP_H
+#define CUTLINE_STORE_NSYS_REP_H
+
+#include <stdbool.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/base/err.h"
+
+/* By its name only: the file need not be there. */
+bool report_file_is(const char *path);
+/*
+ * Puts the path of the report's SQLite export into out. It may run nsys, which takes a while. 0, or
+ * -1 with err set: no such file, no nsys (says how to export), nsys failed (its last line).
+ */
+int report_file_export(const char *path, struct buf *out, struct err *err);
+
+/* The folder $XDG_CACHE_HOME/cutline or ~/.cache/cutline, made where it is missing. 0 or -1. */
+int report_file_cache(struct buf *out, struct err *err);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * json: text as a JSON string (RFC 8259): quotes, backslashes, controls and what no terminal should
+ * get are escaped, so that the exact text comes back; bytes that are no UTF-8 become U+FFFD.
+ */
+#ifndef CUTLINE_TABLE_JSON_H
+#define CUTLINE_TABLE_JSON_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/base/buf.h"
+
+/* Adds the text with its quotes. len bytes. */
+void json_text(struct buf *out, const char *text, size_t len);
+/* Adds a decimal integer. */
+void json_number(struct buf *out, int64_t value);
+/* Adds ns as microseconds with three decimals, exactly: 1500 -> "1.500". */
+void json_us(struct buf *out, int64_t ns);
+
+#endif

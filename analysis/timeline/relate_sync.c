@@ -1,0 +1,444 @@
+/*
+ * relate_sync: which call waits for what. The file says it in three tables: synchronisations and
+ * event records by correlation id, and the calls that have these ids.
+ *
+ *     1. read both tables; their (process, correlation id) are the keys that are wanted
+ *     2. one pass over the calls of the file finds the rows that have a wanted key
+ *     3. one pass over the API table of the trace finds the events of those rows
+ *     4. a wait belongs to the record with the same synchronisation id, else to the last record of
+ *        the same event with a smaller correlation id: ids grow with the calls of a process
+ *
+ * Cost: O(calls log waits) time, memory by the waits and records alone.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/store/store.h"
+#include "analysis/timeline/relate.h"
+
+#define NONE_ID INT64_C(4294967295) /* stream or event that does not apply */
+
+/* A row of one of the two tables. */
+struct row {
+    uint32_t process;
+    uint32_t api; /* index, TRACE_NONE until it is found */
+    int64_t correlation;
+    int64_t context_id;
+    int64_t stream_id;
+    int64_t event_id;
+    int64_t sync_id; /* 0 where the file has none */
+};
+
+struct rows {
+    struct row *list; /* owned */
+    size_t count;
+};
+
+/* A wanted call, and where its number goes. */
+struct wanted {
+    uint32_t process;
+    int64_t correlation;
+    int64_t file_row; /* rowid, 0 = not found */
+    struct row *row;
+};
+
+struct wanteds {
+    struct wanted *list; /* owned; by process and correlation, then by file row */
+    size_t count;
+};
+
+static int cmp_i64(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static uint32_t process_of(const struct trace *trace, int64_t global_pid)
+{
+    for (uint32_t i = 0; i < trace->process_count; i++) {
+        if (trace->processes[i].global_pid == global_pid) {
+            return i;
+        }
+    }
+    return trace->process_count == 1 ? 0 : TRACE_NONE;
+}
+
+/* ---- 1. the two tables ---- */
+
+static int rows_read(const struct trace *trace, struct store *store, const char *table,
+                     struct rows *out, struct err *err)
+{
+    static const char *const columns[] = {"globalPid", "correlationId", "contextId",
+                                          "streamId",  "eventId",       "eventSyncId"};
+    const struct store_scan scan = {
+        .table = table, .columns = columns, .column_count = 6, .end_row = INT64_MAX};
+    int64_t bound = store_count(store, table, err);
+    if (bound < 0) {
+        return -1;
+    }
+    out->list = calloc((size_t)bound + 1, sizeof *out->list);
+    if (out->list == NULL) {
+        return err_nomem(err, "the waits");
+    }
+    struct store_cursor *cursor = store_scan(store, &scan, err);
+    if (cursor == NULL) {
+        return -1;
+    }
+    int rc = 0;
+    while (out->count < (size_t)bound && (rc = store_next(cursor, err)) == 1) {
+        out->list[out->count++] = (struct row){
+            .process = process_of(trace, store_int(cursor, 0, 0)),
+            .api = TRACE_NONE,
+            .correlation = store_int(cursor, 1, 0),
+            .context_id = store_int(cursor, 2, 0),
+            .stream_id = store_int(cursor, 3, NONE_ID),
+            .event_id = store_int(cursor, 4, NONE_ID),
+            .sync_id = store_int(cursor, 5, 0),
+        };
+    }
+    store_cursor_close(cursor);
+    return rc < 0 ? -1 : 0;
+}
+
+/* ---- 2. the calls of the file ---- */
+
+static int wanted_cmp(const void *a, const void *b)
+{
+    const struct wanted *x = a;
+    const struct wanted *y = b;
+    int c = cmp_i64(x->process, y->process);
+    return c != 0 ? c : cmp_i64(x->correlation, y->correlation);
+}
+
+static int wanted_row_cmp(const void *a, const void *b)
+{
+    const struct wanted *x = a;
+    const struct wanted *y = b;
+    return cmp_i64(x->file_row, y->file_row);
+}
+
+static void wanteds_add(struct wanteds *wanteds, struct rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        struct row *row = &rows->list[i];
+        wanteds->list[wanteds->count++] = (struct wanted){row->process, row->correlation, 0, row};
+    }
+}
+
+/* The first wanted one with a key; count where there is none. */
+static size_t wanteds_find(const struct wanteds *wanteds, uint32_t process, int64_t correlation)
+{
+    const struct wanted key = {.process = process, .correlation = correlation};
+    size_t low = 0;
+    size_t high = wanteds->count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (wanted_cmp(&wanteds->list[mid], &key) < 0) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    if (low < wanteds->count && wanted_cmp(&wanteds->list[low], &key) == 0) {
+        return low;
+    }
+    return wanteds->count;
+}
+
+/* Call stacks of calls (event class 67) bear the ids of the calls themselves: they are no calls. */
+static bool is_call(int64_t event_class)
+{
+    return event_class == 0 || event_class == 1 || event_class == 13 || event_class == 26;
+}
+
+static int find_rows(const struct trace *trace, struct store *store, struct wanteds *wanteds,
+                     struct err *err)
+{
+    static const char *const columns[] = {"globalTid", "correlationId", "eventClass"};
+    const struct store_scan scan = {.table = "CUPTI_ACTIVITY_KIND_RUNTIME",
+                                    .columns = columns,
+                                    .column_count = 3,
+                                    .end_row = INT64_MAX};
+    struct store_cursor *cursor = store_scan(store, &scan, err);
+    int rc = 0;
+    if (cursor == NULL) {
+        return -1;
+    }
+    while ((rc = store_next(cursor, err)) == 1) {
+        uint32_t process = process_of(trace, store_global_pid(store_int(cursor, 0, 0)));
+        int64_t correlation = store_int(cursor, 1, 0);
+        size_t at = wanteds_find(wanteds, process, correlation);
+        if (at == wanteds->count || !is_call(store_int(cursor, 2, 0))) {
+            continue;
+        }
+        for (; at < wanteds->count && wanteds->list[at].process == process &&
+               wanteds->list[at].correlation == correlation;
+             at++) {
+            wanteds->list[at].file_row = store_rowid(cursor);
+        }
+    }
+    store_cursor_close(cursor);
+    return rc < 0 ? -1 : 0;
+}
+
+/* ---- 3. the events of the trace ---- */
+
+static void find_events(const struct trace *trace, struct wanteds *wanteds)
+{
+    const struct trace_events *api = &trace->events[TRACE_API];
+    qsort(wanteds->list, wanteds->count, sizeof *wanteds->list, wanted_row_cmp);
+    for (uint32_t i = 0; i < api->count; i++) {
+        size_t low = 0;
+        size_t high = wanteds->count;
+        while (low < high) {
+            size_t mid = low + (high - low) / 2;
+            if (wanteds->list[mid].file_row < (int64_t)api->row[i]) {
+                low = mid + 1;
+            } else {
+                high = mid;
+            }
+        }
+        for (; low < wanteds->count && wanteds->list[low].file_row == (int64_t)api->row[i]; low++) {
+            wanteds->list[low].row->api = i;
+        }
+    }
+}
+
+static int find_calls(const struct trace *trace, struct store *store, struct rows *waits,
+                      struct rows *records, struct err *err)
+{
+    struct wanteds wanteds = {0};
+    wanteds.list = malloc((waits->count + records->count + 1) * sizeof *wanteds.list);
+    if (wanteds.list == NULL) {
+        return err_nomem(err, "the waits");
+    }
+    wanteds_add(&wanteds, waits);
+    wanteds_add(&wanteds, records);
+    qsort(wanteds.list, wanteds.count, sizeof *wanteds.list, wanted_cmp);
+    int rc = find_rows(trace, store, &wanteds, err);
+    if (rc == 0) {
+        find_events(trace, &wanteds);
+    }
+    free(wanteds.list);
+    return rc;
+}
+
+/* ---- 4. waits with records ---- */
+
+static int record_cmp(const void *a, const void *b)
+{
+    const struct row *x = a;
+    const struct row *y = b;
+    int c = cmp_i64(x->process, y->process);
+    if (c == 0) {
+        c = cmp_i64(x->event_id, y->event_id);
+    }
+    return c != 0 ? c : cmp_i64(x->correlation, y->correlation);
+}
+
+static const struct row *record_of(const struct rows *records, const struct row *wait)
+{
+    size_t low = 0;
+    size_t high = records->count; /* the first record that is not before the wait */
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (record_cmp(&records->list[mid], wait) < 0) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    const struct row *last = NULL;
+    for (size_t i = low; i > 0; i--) {
+        const struct row *record = &records->list[i - 1];
+        if (record->process != wait->process || record->event_id != wait->event_id) {
+            break;
+        }
+        if (last == NULL) {
+            last = record;
+        }
+        if (wait->sync_id == 0 || record->sync_id == 0) {
+            break;
+        }
+        if (record->sync_id == wait->sync_id) {
+            return record;
+        }
+    }
+    return last;
+}
+
+/* The last op that was put on a stream before a time of the host. A stream is first in, first out,
+ * so its ops are in the order of their launches. O(log n) and the ops without a call beside it. */
+static uint32_t last_op(const struct trace *trace, const struct row *stream, int64_t host_ns)
+{
+    const struct trace_events *gpu = &trace->events[TRACE_GPU];
+    const int64_t *call_ns = trace->events[TRACE_API].begin_ns;
+    uint32_t best = TRACE_NONE;
+    for (uint32_t l = 0; l < trace->lane_count; l++) {
+        const struct trace_lane *lane = &trace->lanes[l];
+        if (lane->kind != TRACE_LANE_STREAM || lane->process != stream->process ||
+            lane->context_id != stream->context_id || lane->stream_id != stream->stream_id) {
+            continue;
+        }
+        uint32_t low = lane->first;
+        uint32_t high = lane->first + lane->count;
+        while (low < high) {
+            uint32_t mid = low + (high - low) / 2;
+            uint32_t at = mid;
+            while (at > low && gpu->link[at] == TRACE_NONE) {
+                at--;
+            }
+            if (gpu->link[at] == TRACE_NONE || call_ns[gpu->link[at]] < host_ns) {
+                low = mid + 1;
+            } else {
+                high = at;
+            }
+        }
+        while (low > lane->first && gpu->link[low - 1] == TRACE_NONE) {
+            low--;
+        }
+        if (low > lane->first &&
+            (best == TRACE_NONE || gpu->begin_ns[low - 1] > gpu->begin_ns[best])) {
+            best = low - 1;
+        }
+    }
+    return best;
+}
+
+static struct relate_sync sync_of(const struct trace *trace, const struct rows *records,
+                                  const struct row *wait)
+{
+    const int64_t *begin_ns = trace->events[TRACE_API].begin_ns;
+    struct relate_sync sync = {
+        .wait = wait->api,
+        .record = TRACE_NONE,
+        .op = TRACE_NONE,
+        .event_id = wait->event_id == NONE_ID ? -1 : wait->event_id,
+        .stream_id = wait->stream_id == NONE_ID ? -1 : wait->stream_id,
+    };
+    if (sync.event_id >= 0) {
+        const struct row *record = record_of(records, wait);
+        if (record != NULL && record->api != TRACE_NONE) {
+            sync.record = record->api;
+            sync.op = last_op(trace, record, begin_ns[record->api]);
+        }
+    } else if (sync.stream_id >= 0) {
+        sync.op = last_op(trace, wait, begin_ns[wait->api]);
+    }
+    return sync;
+}
+
+static int sync_cmp(const void *a, const void *b)
+{
+    const struct relate_sync *x = a;
+    const struct relate_sync *y = b;
+    return cmp_i64(x->wait, y->wait);
+}
+
+/* Numbers with what sorts them. */
+struct numbered {
+    uint32_t record;
+    uint32_t at;
+};
+
+static int numbered_cmp(const void *a, const void *b)
+{
+    const struct numbered *x = a;
+    const struct numbered *y = b;
+    int c = cmp_i64(x->record, y->record);
+    return c != 0 ? c : cmp_i64(x->at, y->at);
+}
+
+static int fill(const struct trace *trace, const struct rows *waits, struct rows *records,
+                struct relate_syncs *out)
+{
+    struct numbered *numbers = malloc((waits->count + 1) * sizeof *numbers);
+    out->list = calloc(waits->count + 1, sizeof *out->list);
+    out->by_record = calloc(waits->count + 1, sizeof *out->by_record);
+    if (numbers == NULL || out->list == NULL || out->by_record == NULL) {
+        free(numbers);
+        return -1;
+    }
+    qsort(records->list, records->count, sizeof *records->list, record_cmp);
+    for (size_t i = 0; i < waits->count; i++) {
+        if (waits->list[i].api != TRACE_NONE) {
+            out->list[out->count++] = sync_of(trace, records, &waits->list[i]);
+        }
+    }
+    qsort(out->list, out->count, sizeof *out->list, sync_cmp);
+    for (size_t i = 0; i < out->count; i++) {
+        if (out->list[i].record != TRACE_NONE) {
+            numbers[out->record_count++] = (struct numbered){out->list[i].record, (uint32_t)i};
+        }
+    }
+    qsort(numbers, out->record_count, sizeof *numbers, numbered_cmp);
+    for (size_t i = 0; i < out->record_count; i++) {
+        out->by_record[i] = numbers[i].at;
+    }
+    free(numbers);
+    return 0;
+}
+
+int relate_syncs_load(const struct facts *facts, struct relate_syncs *out, struct err *err)
+{
+    const struct trace *trace = facts->trace;
+    struct rows waits = {0};
+    struct rows records = {0};
+    memset(out, 0, sizeof *out);
+    struct store *store = trace->path != NULL ? trace_store(trace, NULL) : NULL;
+    if (store == NULL) {
+        return 0;
+    }
+    int rc = rows_read(trace, store, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", &waits, err);
+    if (rc == 0 && waits.count > 0) {
+        rc = rows_read(trace, store, "CUPTI_ACTIVITY_KIND_CUDA_EVENT", &records, err);
+        if (rc == 0) {
+            rc = find_calls(trace, store, &waits, &records, err);
+        }
+        if (rc == 0 && fill(trace, &waits, &records, out) != 0) {
+            rc = err_nomem(err, "the waits");
+        }
+    }
+    store_close(store);
+    free(waits.list);
+    free(records.list);
+    if (rc != 0) {
+        relate_syncs_free(out);
+    }
+    return rc;
+}
+
+void relate_syncs_free(struct relate_syncs *syncs)
+{
+    free(syncs->list);
+    free(syncs->by_record);
+    memset(syncs, 0, sizeof *syncs);
+}
+
+const struct relate_sync *relate_sync_of(const struct relate_syncs *syncs, uint32_t api)
+{
+    const struct relate_sync key = {.wait = api};
+    if (syncs->count == 0) {
+        return NULL;
+    }
+    return bsearch(&key, syncs->list, syncs->count, sizeof key, sync_cmp);
+}
+
+const uint32_t *relate_waits_of(const struct relate_syncs *syncs, uint32_t api, uint32_t *count)
+{
+    size_t low = 0;
+    size_t high = syncs->record_count;
+    *count = 0;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (syncs->list[syncs->by_record[mid]].record < api) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    while (low + *count < syncs->record_count &&
+           syncs->list[syncs->by_record[low + *count]].record == api) {
+        ++*count;
+    }
+    return *count > 0 ? &syncs->by_record[low] : NULL;
+}

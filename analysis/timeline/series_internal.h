@@ -1,0 +1,21 @@
+/*
+ * series_internal: how level series are made, between series.c and series_load.c alone.
+ */
+#ifndef CUTLINE_TIMELINE_SERIES_INTERNAL_H
+#define CUTLINE_TIMELINE_SERIES_INTERNAL_H
+
+#include "analysis/timeline/series.h"
+
+/* A change of a level. */
+struct series_change {
+    int64_t at_ns;
+    int64_t delta;
+};
+
+/* Makes at_ns and value of the sums of changes[0..count), which it sorts, and the blocks. 0 or -1.
+ */
+int series_from_changes(struct series *series, struct series_change *changes, size_t count);
+/* Makes the blocks, min and max of at_ns and value, which are ascending. 0 or -1. */
+int series_finish(struct series *series);
+
+#endif

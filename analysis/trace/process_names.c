@@ -1,0 +1,236 @@
+/* process_names: which GPU a process means by a device number, and the names of devices, processes
+ * and threads. Every table here is optional. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/trace/processes.h"
+
+/* Calls each for the rows of a table. 0 or -1. */
+static int each_row(struct load *load, const struct store_scan *scan,
+                    int (*each)(struct load *load, struct store_cursor *cursor, struct err *err),
+                    struct err *err)
+{
+    struct store_cursor *cursor = store_scan(load->store, scan, err);
+    int status = cursor == NULL ? -1 : 1;
+    while (status == 1) {
+        status = store_next(cursor, err);
+        if (status == 1 && each(load, cursor, err) != 0) {
+            status = -1;
+        }
+    }
+    store_cursor_close(cursor);
+    return status;
+}
+
+/* A text of the row, kept by the trace; "" where NULL. NULL without memory. */
+static const char *row_text(struct load *load, struct store_cursor *cursor, int column,
+                            uint32_t *len)
+{
+    size_t bytes;
+    const char *text = store_text(cursor, column, &bytes);
+    uint32_t index = intern_add(&load->own->texts, text == NULL ? "" : text, bytes);
+    *len = (uint32_t)bytes;
+    return index == INTERN_NONE ? NULL : intern_text(&load->own->texts, index);
+}
+
+static int device_map_row(struct load *load, struct store_cursor *cursor, struct err *err)
+{
+    struct device_pair pair = {store_int(cursor, 2, 0), store_int(cursor, 1, 0)};
+    uint32_t before = load->device_map.count;
+    uint32_t index;
+    int64_t *grown;
+    if (store_is_null(cursor, 0)) {
+        return 0;
+    }
+    index = intern_add(&load->device_map, (const char *)&pair, sizeof pair);
+    if (index == INTERN_NONE) {
+        return err_nomem(err, "devices");
+    }
+    if (index < before) {
+        return 0; /* told twice: the first counts */
+    }
+    grown = realloc(load->gpu_ids, ((size_t)index + 1) * sizeof *grown);
+    if (grown == NULL) {
+        return err_nomem(err, "devices");
+    }
+    load->gpu_ids = grown;
+    grown[index] = store_int(cursor, 0, 0);
+    return 0;
+}
+
+int people_read_device_map(struct load *load, struct err *err)
+{
+    static const char *const columns[] = {"gpuId", "cudaId", "pid"};
+    struct store_scan scan = {"TARGET_INFO_CUDA_DEVICE", columns, 3, 0, INT64_MAX};
+    if (!store_has_column(load->store, scan.table, "cudaId") ||
+        !store_has_column(load->store, scan.table, "pid")) {
+        return 0;
+    }
+    return each_row(load, &scan, device_map_row, err);
+}
+
+enum {
+    DEVICE_ID,
+    DEVICE_OLD_ID,
+    DEVICE_NAME,
+    DEVICE_SMS,
+    DEVICE_OLD_SMS,
+    DEVICE_MAJOR,
+    DEVICE_MINOR,
+    DEVICE_MEMORY,
+};
+
+static int device_row(struct load *load, struct store_cursor *cursor, struct err *err)
+{
+    int64_t id = store_int(cursor, DEVICE_ID, store_int(cursor, DEVICE_OLD_ID, INT64_MIN));
+    uint32_t index = people_device(load->trace, id);
+    struct trace_device *device;
+    if (index == TRACE_NONE || load->trace->devices[index].name_len > 0) {
+        return 0;
+    }
+    device = &load->trace->devices[index];
+    device->name = row_text(load, cursor, DEVICE_NAME, &device->name_len);
+    if (device->name == NULL) {
+        device->name = "";
+        return err_nomem(err, "devices");
+    }
+    device->sm_count =
+        (int32_t)(store_int(cursor, DEVICE_SMS, store_int(cursor, DEVICE_OLD_SMS, 0)) & 0xFFFFFF);
+    device->compute_major = (int32_t)(store_int(cursor, DEVICE_MAJOR, 0) & 0xFFFF);
+    device->compute_minor = (int32_t)(store_int(cursor, DEVICE_MINOR, 0) & 0xFFFF);
+    device->memory_bytes = store_int(cursor, DEVICE_MEMORY, 0);
+    return 0;
+}
+
+static int name_devices(struct load *load, struct err *err)
+{
+    static const char *const columns[] = {
+        "id",           "deviceId",     "name",        "smCount", "numMultiprocessors",
+        "computeMajor", "computeMinor", "totalMemory",
+    };
+    struct store_scan scan = {"TARGET_INFO_GPU", columns, 8, 0, INT64_MAX};
+    struct store_scan old = {"TARGET_INFO_CUDA_GPU", columns, 8, 0, INT64_MAX};
+    if (each_row(load, &scan, device_row, err) != 0) {
+        return -1;
+    }
+    return each_row(load, &old, device_row, err);
+}
+
+static int process_row(struct load *load, struct store_cursor *cursor, struct err *err)
+{
+    uint32_t index = people_process(load->trace, store_int(cursor, 0, 0));
+    struct trace_process *process;
+    if (index == TRACE_NONE) {
+        return 0;
+    }
+    process = &load->trace->processes[index];
+    process->name = row_text(load, cursor, 1, &process->name_len);
+    if (process->name == NULL) {
+        process->name = "";
+        return err_nomem(err, "processes");
+    }
+    return 0;
+}
+
+/* Is this thread, or the process whose first thread it is, one of ours? */
+static bool thread_wanted(const struct load *load, int64_t global_tid)
+{
+    return people_thread(load->trace, global_tid) != TRACE_NONE ||
+           (store_tid(global_tid) == store_pid(global_tid) &&
+            people_process(load->trace, store_global_pid(global_tid)) != TRACE_NONE);
+}
+
+static int thread_need_row(struct load *load, struct store_cursor *cursor, struct err *err)
+{
+    if (thread_wanted(load, store_int(cursor, 0, 0)) &&
+        strings_need(load->strings, store_int(cursor, 1, RAW_NO_ID)) != 0) {
+        return err_nomem(err, "thread names");
+    }
+    return 0;
+}
+
+static void name_thread(struct load *load, int64_t global_tid, uint32_t text)
+{
+    const struct intern *texts = &load->own->texts;
+    uint32_t thread = people_thread(load->trace, global_tid);
+    if (text == INTERN_NONE || intern_len(texts, text) == 0) {
+        return;
+    }
+    if (thread != TRACE_NONE) {
+        load->trace->threads[thread].name = intern_text(texts, text);
+        load->trace->threads[thread].name_len = (uint32_t)intern_len(texts, text);
+    }
+}
+
+/* Names the process that has no name by its first thread. */
+static void name_process(struct load *load, int64_t global_tid, uint32_t text)
+{
+    const struct intern *texts = &load->own->texts;
+    uint32_t process = people_process(load->trace, store_global_pid(global_tid));
+    if (text != INTERN_NONE && process != TRACE_NONE &&
+        store_tid(global_tid) == store_pid(global_tid) &&
+        load->trace->processes[process].name_len == 0) {
+        load->trace->processes[process].name = intern_text(texts, text);
+        load->trace->processes[process].name_len = (uint32_t)intern_len(texts, text);
+    }
+}
+
+static int thread_row(struct load *load, struct store_cursor *cursor, struct err *err)
+{
+    int64_t global_tid = store_int(cursor, 0, 0);
+    (void)err;
+    if (thread_wanted(load, global_tid)) {
+        uint32_t text = strings_text(load->strings, store_int(cursor, 1, RAW_NO_ID));
+        name_thread(load, global_tid, text);
+        name_process(load, global_tid, text);
+    }
+    return 0;
+}
+
+static const char *const THREAD_COLUMNS[] = {"globalTid", "nameId"};
+static const struct store_scan THREAD_SCAN = {"ThreadNames", THREAD_COLUMNS, 2, 0, INT64_MAX};
+
+int people_need_names(struct load *load, struct err *err)
+{
+    return each_row(load, &THREAD_SCAN, thread_need_row, err);
+}
+
+/* NVTX names of threads, for those that the system's table does not name. */
+static int name_threads_piece(struct load *load, const struct piece *piece, struct err *err)
+{
+    uint32_t i;
+    for (i = 0; i < piece->thread_name_count; i++) {
+        const struct raw_thread_name *raw = &piece->thread_names[i];
+        uint32_t text = strings_text(load->strings, raw->name.id);
+        if (raw->name.text != INTERN_NONE) {
+            text = intern_add(&load->own->texts, intern_text(&piece->texts, raw->name.text),
+                              intern_len(&piece->texts, raw->name.text));
+            if (text == INTERN_NONE) {
+                return err_nomem(err, "thread names");
+            }
+        }
+        name_thread(load, raw->global_tid, text);
+    }
+    return 0;
+}
+
+static int name_threads_nvtx(struct load *load, struct err *err)
+{
+    uint32_t p;
+    int status = 0;
+    for (p = 0; p < load->piece_count && status == 0; p++) {
+        status = name_threads_piece(load, &load->pieces[p], err);
+    }
+    return status;
+}
+
+int people_set_names(struct load *load, struct err *err)
+{
+    static const char *const columns[] = {"globalPid", "name"};
+    struct store_scan processes = {"PROCESSES", columns, 2, 0, INT64_MAX};
+    if (each_row(load, &processes, process_row, err) != 0 || name_threads_nvtx(load, err) != 0 ||
+        each_row(load, &THREAD_SCAN, thread_row, err) != 0) {
+        return -1;
+    }
+    return name_devices(load, err);
+}

@@ -1,0 +1,623 @@
+/* The converter: session folder to capture file. convert.h says what it promises, convert_internal.h
+ * what its parts share.
+ *
+ * First pass, each spool: texts, domains, anchors, statuses, and whether the NVTX records of each
+ * thread are in order. Then the clocks are known. Second pass: NVTX is paired, CUPTI records get
+ * their times, all go to one sorter for each kind. Last, the sorters are written out. */
+#include "capture/convert/convert.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture/convert/convert_internal.h"
+#include "capture/spool/clock.h"
+
+enum {
+    SORT_BYTES_MIN = 64 << 20,
+    BIG_CAPTURE_BYTES = 256 << 20, /* from here on larger pages are worth it */
+    BIG_PAGE_BYTES = 65536,
+    CLOCK_STEP_NS = 10000,
+    FOREIGN_NS = 1000000000 /* how far outside the session a time may lie */
+};
+
+/* ---- setup ----------------------------------------------------------------------------------- */
+
+static uint64_t sort_bytes(const struct convert_opts *opts)
+{
+    const uint64_t most = UINT64_C(4) << 30;
+    if (opts->sort_bytes) {
+        return opts->sort_bytes;
+    }
+    uint64_t pages = (uint64_t)sysconf(_SC_PHYS_PAGES);
+    uint64_t bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE) / 4;
+    bytes = bytes > most ? most : bytes;
+    return bytes < SORT_BYTES_MIN ? SORT_BYTES_MIN : bytes;
+}
+
+struct sorter *convert_sorter_new(const struct convert *c, unsigned shares)
+{
+    /* kernels, calls and NVTX are the large ones, and one more may sort before it is paired */
+    char *folder = strdup(c->opts->output);
+    if (!folder) {
+        return NULL;
+    }
+    char *slash = strrchr(folder, '/');
+    if (slash) {
+        slash[1] = '\0';
+    }
+    struct sorter *sorter =
+        sorter_new(slash ? folder : ".", (size_t)(sort_bytes(c->opts) / 4 * shares));
+    free(folder);
+    return sorter;
+}
+
+static void free_proc(struct convert_proc *proc)
+{
+    arena_free(&proc->arena);
+    clock_map_free(&proc->cupti);
+    free(proc->path);
+    free(proc->strings);
+    free(proc->addresses);
+    free(proc->domains);
+    free(proc->contexts);
+    free(proc->execs);
+}
+
+static void free_convert(struct convert *c)
+{
+    for (size_t i = 0; i < c->procs_n; i++) {
+        free_proc(&c->procs[i]);
+    }
+    for (int i = 0; i < CONVERT_STREAMS; i++) {
+        sorter_free(c->sorters[i]);
+    }
+    session_control_close(c->control);
+    clock_map_free(&c->real);
+    clock_map_free(&c->tsc);
+    demangle_close(&c->demangle);
+    arena_free(&c->arena);
+    intern_free(&c->gpus);
+    buf_free(&c->scratch);
+    buf_free(&c->scratch2);
+    free(c->procs);
+    free(c->lost);
+    free(c->intervals);
+    free(c->domains);
+    free(c->call_ids[0]);
+    free(c->call_ids[1]);
+}
+
+void convert_result_free(struct convert_result *result)
+{
+    free(result->processes);
+    free(result->losses);
+    free(result->ranges);
+    *result = (struct convert_result){0};
+}
+
+/* ---- finding the spools ---------------------------------------------------------------------- */
+
+static bool is_spool(const char *name)
+{
+    size_t len = strlen(name);
+    size_t suffix = strlen(SPOOL_SUFFIX);
+    return len > suffix && strcmp(name + len - suffix, SPOOL_SUFFIX) == 0;
+}
+
+/* Whether the process of a spool still runs: the same pid with the same start. */
+static bool still_runs(uint32_t pid, uint64_t start_ticks)
+{
+    char path[64];
+    char text[1024];
+    (void)snprintf(path, sizeof path, "/proc/%u/stat", pid);
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        return false;
+    }
+    size_t got = fread(text, 1, sizeof text - 1, file);
+    (void)fclose(file);
+    text[got] = '\0';
+    const char *at = strrchr(text, ')'); /* behind it: field 3, the state */
+    bool dead = !at || strchr("ZXx", at[1] ? at[2] : 'Z');
+    for (int field = 2; at && field < 22; field++) {
+        at = strchr(at + 1, ' ');
+    }
+    return !dead && at && strtoull(at, NULL, 10) == start_ticks;
+}
+
+/* The images of one process are kept apart: their correlation ids begin at 1 each. */
+static int64_t base_of(const struct convert *c, uint32_t pid)
+{
+    int64_t images = 0;
+    for (size_t i = 0; i < c->procs_n; i++) {
+        images += c->procs[i].pid == pid;
+    }
+    return images << 32;
+}
+
+static int grow_procs(struct convert *c, struct err *err)
+{
+    size_t cap = c->procs_cap ? c->procs_cap * 2 : 16;
+    struct convert_proc *procs = realloc(c->procs, cap * sizeof *procs);
+    if (!procs) {
+        return err_nomem(err, "processes");
+    }
+    c->procs = procs;
+    struct convert_process *processes = realloc(c->result->processes, cap * sizeof *processes);
+    if (!processes) {
+        return err_nomem(err, "processes");
+    }
+    c->result->processes = processes;
+    c->procs_cap = cap;
+    return 0;
+}
+
+static int add_proc(struct convert *c, const char *path, const struct spool_header *header,
+                    struct err *err)
+{
+    if (c->procs_n == c->procs_cap && grow_procs(c, err) < 0) {
+        return -1;
+    }
+    struct convert_proc *proc = &c->procs[c->procs_n];
+    struct convert_process *process = &c->result->processes[c->procs_n];
+    bool sealed = header->sealed == SPOOL_SEAL_EXIT;
+    *proc = (struct convert_proc){
+        .path = strdup(path),
+        .pid = header->pid,
+        .global_pid = store_global_tid(header->pid, 0),
+        .clock = header->clock,
+        .start_ticks = header->start_ticks,
+        .created_mono_ns = header->created_mono_ns,
+        .sealed_mono_ns =
+            sealed ? clock_off(header->sealed_real_ns,
+                               clock_off(header->created_real_ns, header->created_mono_ns))
+                   : 0,
+    };
+    *process = (struct convert_process){
+        .pid = header->pid,
+        .ppid = header->ppid,
+        .forked_from = header->forked_from,
+        .sealed = sealed,
+        .running = c->opts->live && still_runs(header->pid, header->start_ticks),
+    };
+    if (!proc->path) {
+        return err_nomem(err, "processes");
+    }
+    (void)snprintf(proc->host, sizeof proc->host, "%s", header->host);
+    (void)snprintf(process->name, sizeof process->name, "%s", header->comm);
+    c->procs_n++;
+    return clock_map_add(&c->real, header->created_real_ns, header->created_mono_ns) |
+                   (header->created_tsc ? clock_map_add(&c->tsc, (int64_t)header->created_tsc,
+                                                        header->created_mono_ns)
+                                        : 0)
+               ? err_nomem(err, "clocks")
+               : 0;
+}
+
+static int open_spool(struct convert *c, const char *name, struct err *err)
+{
+    struct stat st;
+    struct buf path = {0};
+    int result = 0;
+    buf_addf(&path, "%s/%s", c->opts->session, name);
+    struct spool_reader *reader = spool_reader_open(buf_text(&path), NULL);
+    if (!reader) {
+        c->result->spools_bad++;
+    } else {
+        result = add_proc(c, buf_text(&path), spool_reader_header(reader), err);
+        c->result->spool_bytes += stat(buf_text(&path), &st) == 0 ? (uint64_t)st.st_size : 0;
+    }
+    spool_reader_close(reader);
+    buf_free(&path);
+    return result;
+}
+
+static int by_creation(const void *a, const void *b)
+{
+    const struct convert_proc *left = a;
+    const struct convert_proc *right = b;
+    return (left->created_mono_ns > right->created_mono_ns) -
+           (left->created_mono_ns < right->created_mono_ns);
+}
+
+/* Puts the processes in the order of their beginning; results follow by their index. */
+static int order_procs(struct convert *c, struct err *err)
+{
+    struct convert_process *sorted = calloc(c->procs_n + 1, sizeof *sorted);
+    if (!sorted) {
+        return err_nomem(err, "processes");
+    }
+    for (size_t i = 0; i < c->procs_n; i++) {
+        c->procs[i].index = (uint32_t)i;
+    }
+    if (c->procs_n > 1) {
+        qsort(c->procs, c->procs_n, sizeof *c->procs, by_creation);
+    }
+    size_t n = c->procs_n;
+    c->procs_n = 0;
+    for (size_t i = 0; i < n; i++, c->procs_n++) {
+        sorted[i] = c->result->processes[c->procs[i].index];
+        c->procs[i].index = (uint32_t)i;
+        c->procs[i].correlation_base = base_of(c, c->procs[i].pid);
+    }
+    free(c->result->processes);
+    c->result->processes = sorted;
+    c->result->processes_n = n;
+    return 0;
+}
+
+static int find_spools(struct convert *c, struct err *err)
+{
+    DIR *dir = opendir(c->opts->session);
+    int result = 0;
+    if (!dir) {
+        return err_set(err, "cannot read the session folder '%s': %s", c->opts->session,
+                       strerror(errno));
+    }
+    for (struct dirent *entry = readdir(dir); entry && result == 0; entry = readdir(dir)) {
+        if (is_spool(entry->d_name)) {
+            result = open_spool(c, entry->d_name, err);
+        }
+    }
+    (void)closedir(dir);
+    return result < 0 ? -1 : order_procs(c, err);
+}
+
+/* ---- clocks ---------------------------------------------------------------------------------- */
+
+/* Time 0: the making of the session, or of the first spool where its page is lost. */
+static int begin_clocks(struct convert *c, struct err *err)
+{
+    if (c->control) {
+        c->zero_mono_ns = c->control->created_mono_ns;
+        c->zero_real_ns = c->control->created_real_ns;
+        if (clock_map_add(&c->real, c->zero_real_ns, c->zero_mono_ns) < 0 ||
+            (c->control->created_tsc &&
+             clock_map_add(&c->tsc, (int64_t)c->control->created_tsc, c->zero_mono_ns) < 0)) {
+            return err_nomem(err, "clocks");
+        }
+    } else if (c->procs_n > 0) {
+        c->zero_mono_ns = c->procs[0].created_mono_ns;
+    }
+    return 0;
+}
+
+/* Whether the clocks that run now are those of the session: the same machine, not started again
+ * since, which would have moved CLOCK_MONOTONIC against CLOCK_REALTIME. */
+static bool same_boot(const struct convert *c, const struct clock_anchor *now)
+{
+    const int64_t most = 10 * (int64_t)FOREIGN_NS;
+    char host[sizeof c->procs->host] = "";
+    if (!c->control || c->procs_n == 0 || gethostname(host, sizeof host - 1) != 0 ||
+        strcmp(host, c->procs[0].host) != 0) {
+        return false;
+    }
+    int64_t moved =
+        clock_off(now->real_ns - now->mono_ns, clock_off(c->zero_real_ns, c->zero_mono_ns));
+    return moved < most && moved > -most && now->mono_ns > c->zero_mono_ns;
+}
+
+/* The last moment that is known of the session. */
+static int64_t last_moment(const struct convert *c)
+{
+    int64_t last = c->zero_mono_ns;
+    for (size_t i = 0; i < c->procs_n; i++) {
+        const struct convert_proc *proc = &c->procs[i];
+        last = proc->sealed_mono_ns > last ? proc->sealed_mono_ns : last;
+        last = proc->created_mono_ns > last ? proc->created_mono_ns : last;
+    }
+    for (size_t i = 0; i < c->real.n; i++) {
+        last = c->real.pairs[i].to > last ? c->real.pairs[i].to : last;
+    }
+    return last;
+}
+
+static int end_clocks(struct convert *c, struct err *err)
+{
+    int64_t last_mono = last_moment(c);
+    struct clock_anchor now;
+    clock_anchor_take(&now);
+    if (c->opts->live || same_boot(c, &now)) {
+        last_mono = c->opts->live ? now.mono_ns : last_mono;
+        if (clock_map_add(&c->real, now.real_ns, now.mono_ns) < 0 ||
+            (now.tsc && clock_map_add(&c->tsc, (int64_t)now.tsc, now.mono_ns) < 0)) {
+            return err_nomem(err, "clocks");
+        }
+    }
+    clock_map_ready(&c->real, CLOCK_STEP_NS, 1.0);
+    clock_map_ready(&c->tsc, 0, 1.0);
+    for (size_t i = 0; i < c->procs_n; i++) {
+        clock_map_ready(&c->procs[i].cupti, 0, 1.0);
+    }
+    if (!c->control && c->real.n > 0) {
+        c->zero_real_ns = c->real.pairs[0].from;
+    }
+    c->end_ns = clock_off(last_mono, c->zero_mono_ns);
+    c->end_ns = c->end_ns < 0 ? 0 : c->end_ns;
+    c->low_ns = -(int64_t)FOREIGN_NS;
+    /* of a killed recorder nobody knows when it ended: the last anchor may be long before */
+    int64_t slack = (c->opts->live ? 1 : 60) * (int64_t)FOREIGN_NS;
+    c->high_ns = c->end_ns > INT64_MAX - slack ? INT64_MAX : c->end_ns + slack;
+    if (c->real.steps > 0 && c->procs_n > 0) {
+        int64_t first = clock_off(c->real.first_step_to, c->zero_mono_ns);
+        if (convert_lose(
+                c, 0,
+                CONVERT_FAULT("clock", "CLOCK_REALTIME was set", (uint64_t)c->real.steps, first),
+                err) < 0) {
+            return -1;
+        }
+        convert_harmless(c, 0, "clock", "CLOCK_REALTIME was set", true);
+    }
+    return 0;
+}
+
+/* ---- the passes ------------------------------------------------------------------------------ */
+
+static int report(struct convert *c, uint64_t done, struct err *err)
+{
+    if (c->opts->progress && c->opts->progress(c->opts->progress_arg, done, c->all_bytes)) {
+        return err_set(err, "the conversion was interrupted");
+    }
+    return 0;
+}
+
+/* Whether the records of each thread come in the order of time. */
+struct order {
+    uint32_t tid;
+    uint64_t time;
+};
+
+static int check_order(struct convert_proc *proc, const struct spool_item *item, struct order *last)
+{
+    enum {
+        SLOTS = 64
+    };
+    struct order *slot = &last[item->u.nvtx.tid % SLOTS];
+    if (slot->tid == item->u.nvtx.tid && item->u.nvtx.head.time < slot->time) {
+        proc->nvtx_disorder = true;
+    }
+    *slot = (struct order){.tid = item->u.nvtx.tid, .time = item->u.nvtx.head.time};
+    return 0;
+}
+
+static int first_pass(struct convert *c, struct convert_proc *proc, struct err *err)
+{
+    struct order last[64] = {{0, 0}};
+    struct spool_item item;
+    int result = 0;
+    struct spool_reader *reader = spool_reader_open(proc->path, NULL);
+    if (!reader) {
+        return 0;
+    }
+    while (result == 0 && spool_reader_next(reader, &item) == 1 && item.kind != SPOOL_ITEM_CUPTI) {
+        result = item.kind == SPOOL_ITEM_NVTX ? check_order(proc, &item, last)
+                                              : convert_meta_learn(c, proc, &item, err);
+    }
+    spool_reader_close(reader);
+    return result;
+}
+
+static int one_item(struct convert *c, struct convert_proc *proc, struct convert_pairs *pairs,
+                    const struct spool_item *item, struct err *err)
+{
+    if (item->kind == SPOOL_ITEM_NVTX) {
+        return convert_pairs_add(pairs, item, err);
+    }
+    if (item->kind == SPOOL_ITEM_CUPTI) {
+        return convert_cupti_add(c, proc, item, err);
+    }
+    return convert_meta_rows(c, proc, item, err);
+}
+
+static int lose_damage(struct convert *c, const struct convert_proc *proc,
+                       const struct spool_damage *damage, bool cut, struct err *err)
+{
+    const struct {
+        const char *reason;
+        uint64_t count;
+    } faults[] = {
+        {"damaged segment", damage->segments_bad},
+        {"damaged record", damage->records_bad},
+        {"bytes behind the last whole record", damage->cupti_tail_bytes},
+        {"could not be read to its end", cut},
+    };
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        if (faults[i].count &&
+            convert_lose(c, proc->index,
+                         CONVERT_FAULT("spool", faults[i].reason, faults[i].count, CONVERT_NO_TIME),
+                         err) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int second_pass(struct convert *c, struct convert_proc *proc, struct err *err)
+{
+    enum {
+        REPORT_EVERY = 8192
+    };
+    struct spool_item item;
+    uint64_t done = 0;
+    uint64_t all = 0;
+    int got = 0;
+    int result = 0;
+    struct spool_reader *reader = spool_reader_open(proc->path, NULL);
+    struct convert_pairs *pairs = convert_pairs_new(c, proc);
+    if (!reader || !pairs) {
+        result = pairs ? lose_damage(c, proc, &(struct spool_damage){0}, true, err)
+                       : err_nomem(err, "NVTX ranges");
+        goto out;
+    }
+    for (uint32_t n = 1; result == 0 && (got = spool_reader_next(reader, &item)) == 1; n++) {
+        result = one_item(c, proc, pairs, &item, err);
+        if (n % REPORT_EVERY == 0) {
+            spool_reader_progress(reader, &done, &all);
+            result = result < 0 ? result : report(c, c->done_bytes + done, err);
+        }
+    }
+    if (result == 0) {
+        result = convert_pairs_end(pairs, err);
+    }
+    if (result == 0) {
+        result = lose_damage(c, proc, spool_reader_damage(reader), got < 0, err);
+    }
+    spool_reader_progress(reader, &done, &all);
+    c->done_bytes += all;
+    result = result < 0 ? result : report(c, c->done_bytes, err);
+out:
+    convert_pairs_free(pairs);
+    spool_reader_close(reader);
+    return result;
+}
+
+static int write_sorted(struct convert *c, struct err *err)
+{
+    uint64_t rows = 0;
+    uint64_t done = 0;
+    uint64_t base = c->done_bytes;
+    for (int i = 0; i < CONVERT_STREAMS; i++) {
+        rows += sorter_count(c->sorters[i]);
+    }
+    c->result->events = rows - c->names;
+    for (int i = 0; i < CONVERT_STREAMS; i++) {
+        struct sorter_record record;
+        int got;
+        while ((got = sorter_next(c->sorters[i], &record, err)) == 1) {
+            int result = i == CONVERT_NVTX ? convert_nvtx_row(c, record.data, record.bytes, err)
+                                           : convert_cupti_row(c, record.data, record.bytes, err);
+            if (++done % 8192 == 0 && result == 0) {
+                uint64_t at = base + (uint64_t)((double)done / (double)rows * (double)base);
+                result = report(c, at, err);
+            }
+            if (result < 0) {
+                return -1;
+            }
+        }
+        if (got < 0) {
+            return -1;
+        }
+        sorter_free(c->sorters[i]);
+        c->sorters[i] = NULL;
+    }
+    return 0;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+/* The stretches in which the recording was on, from the log of the control page. Records outside
+ * them are left out here once more: the library only drops whole buffers of them. */
+static int read_intervals(struct convert *c, struct err *err)
+{
+    struct session_transition change;
+    uint64_t n = c->control ? atomic_load(&c->control->log_count) : 0;
+    if (n == 0 || n > SESSION_LOG_ENTRIES) {
+        return 0; /* not known, or more than were kept */
+    }
+    c->intervals = calloc(n, sizeof *c->intervals);
+    if (!c->intervals) {
+        return err_nomem(err, "capture ranges");
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (!session_control_transition(c->control, i, &change)) {
+            continue;
+        }
+        int64_t at_ns = clock_off(change.mono_ns, c->zero_mono_ns);
+        bool open = c->intervals_n > 0 && c->intervals[c->intervals_n - 1].end_ns == INT64_MAX;
+        if (change.collect && !open) {
+            c->intervals[c->intervals_n++] =
+                (struct convert_interval){.begin_ns = at_ns, .end_ns = INT64_MAX};
+        } else if (!change.collect && open) {
+            c->intervals[c->intervals_n - 1].end_ns = at_ns;
+        }
+    }
+    return 0;
+}
+
+static int read_session(struct convert *c, struct err *err)
+{
+    session_config_init(&c->config);
+    (void)session_config_read(&c->config, c->opts->session);
+    c->control = session_control_open(c->opts->session, true);
+    c->result->range_wanted = c->config.range != SESSION_RANGE_NONE;
+    if (c->control && (session_control_ranges_done(c->control) > 0 ||
+                       session_control_ranges_open(c->control) > 0)) {
+        c->result->range_opened = true;
+    }
+    if (find_spools(c, err) < 0 || begin_clocks(c, err) < 0 || read_intervals(c, err) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < c->procs_n; i++) {
+        if (first_pass(c, &c->procs[i], err) < 0) {
+            return -1;
+        }
+    }
+    return end_clocks(c, err);
+}
+
+static int convert_events(struct convert *c, struct err *err)
+{
+    for (int i = 0; i < CONVERT_STREAMS; i++) {
+        c->sorters[i] = convert_sorter_new(c, 1);
+        if (!c->sorters[i]) {
+            return err_nomem(err, "sorting");
+        }
+    }
+    for (size_t i = 0; i < c->procs_n; i++) {
+        if (second_pass(c, &c->procs[i], err) < 0) {
+            return -1;
+        }
+    }
+    return write_sorted(c, err);
+}
+
+static void measure(struct convert *c, int64_t began_ns)
+{
+    struct stat st;
+    c->result->duration_ns = c->end_ns;
+    c->result->file_bytes = stat(c->opts->output, &st) == 0 ? (uint64_t)st.st_size : 0;
+    c->result->seconds = (double)(clock_read_ns(CLOCK_MONOTONIC) - began_ns) / 1e9;
+    (void)report(c, c->all_bytes, NULL);
+}
+
+int convert_session(const struct convert_opts *opts, struct convert_result *result, struct err *err)
+{
+    struct store_writer_opts writer = {.overwrite = opts->overwrite};
+    int64_t began_ns = clock_read_ns(CLOCK_MONOTONIC);
+    int status = -1;
+    *result = (struct convert_result){0};
+    struct convert *c = calloc(1, sizeof *c);
+    if (!c) {
+        return err_nomem(err, "the conversion");
+    }
+    c->opts = opts;
+    c->result = result;
+    (void)demangle_open(&c->demangle);
+    if (read_session(c, err) < 0) {
+        goto out;
+    }
+    c->all_bytes = result->spool_bytes * 2;
+    writer.page_size_bytes = result->spool_bytes > BIG_CAPTURE_BYTES ? BIG_PAGE_BYTES : 0;
+    if (store_writer_open(opts->output, &writer, &c->writer, err) < 0) {
+        goto out;
+    }
+    if (convert_events(c, err) < 0 || convert_tables(c, err) < 0) {
+        store_writer_abandon(c->writer);
+        goto out;
+    }
+    status = store_writer_finish(c->writer, err);
+    measure(c, began_ns);
+out:
+    free_convert(c);
+    free(c);
+    if (status < 0) {
+        convert_result_free(result);
+    }
+    return status;
+}

@@ -1,0 +1,528 @@
+/*
+ * NVTX events: what a program pays for, so no lock, no system call and no hashing between the call
+ * and the record.
+ *
+ * A thread writes into a segment of its own (initial-exec thread-local pointers): check that the
+ * record fits, take the time, copy, publish. Everything else (first event, full segment, fork,
+ * capture range, thread end) is in make_room.
+ */
+#define _GNU_SOURCE /* syscall; NOLINT */
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/inject/inject.h"
+#include "capture/spool/clock.h"
+
+#define SEGMENT_FIRST_BYTES (UINT32_C(8) << 10)
+#define SEGMENT_LAST_BYTES  (UINT32_C(1) << 20)
+#define RING_PARTS          64
+
+/* Texts of the segment by the address that they came from, in the last bytes of each segment: a
+ * program gives the same literals again and again, and a repeated text is 8 bytes. */
+#define REPEAT_SLOTS 64
+#define REPEAT_LEAST 12 /* shorter texts are written again */
+
+struct repeat {
+    const char *text;
+    uint32_t offset; /* in the payload */
+    uint32_t bytes;
+};
+
+#define REPEAT_BYTES (REPEAT_SLOTS * sizeof(struct repeat))
+
+#define LIKELY(x)   __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+static _Thread_local struct nvtx_thread self __attribute__((tls_model("initial-exec")));
+
+bool nvtx_enter(void)
+{
+    if (self.busy != 0) {
+        return false;
+    }
+    self.busy = 1;
+    atomic_signal_fence(memory_order_seq_cst);
+    return true;
+}
+
+void nvtx_leave(void)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    self.busy = 0;
+}
+
+static inline uint64_t event_time(void)
+{
+    return inject.nvtx.use_tsc ? clock_tsc() : (uint64_t)clock_read_ns(CLOCK_MONOTONIC);
+}
+
+static void count_loss(enum spool_loss reason)
+{
+    struct spool_writer *writer = inject_spool_now();
+    if (writer != NULL) {
+        spool_writer_loss(writer, reason, 0, 1);
+    }
+}
+
+/* Runs when a thread ends: the rest of its segment is for the next thread. */
+static void thread_end(void *value)
+{
+    struct nvtx_thread *thread = value;
+    struct spool_writer *writer = inject_spool_now();
+    if (thread->segment == NULL || writer == NULL || !nvtx_enter()) {
+        return;
+    }
+    spool_writer_put_spare(writer, thread->segment);
+    thread->segment = NULL;
+    thread->at = NULL;
+    thread->end = NULL;
+    nvtx_leave();
+}
+
+/* In a forked child only the thread that called fork is left, and its segment is the parent's. */
+void nvtx_fork_child(void)
+{
+    self.segment = NULL;
+    self.at = NULL;
+    self.end = NULL;
+    self.busy = 0;
+    self.begun = false;
+    self.tid = 0;
+    self.next_bytes = 0;
+    nvtx_range_fork_child();
+}
+
+/* Gives the thread its numbers. */
+static void introduce(struct nvtx_thread *thread)
+{
+    if (thread->serial == 0) {
+        thread->serial = atomic_fetch_add(&inject.nvtx.threads, 1) + 1;
+    }
+    thread->tid = (uint32_t)syscall(SYS_gettid);
+    if (inject.nvtx.key_made) {
+        (void)pthread_setspecific(inject.nvtx.key, thread);
+    }
+}
+
+/* Size of the thread's next segment: small for the first events, then larger; all alike in a ring,
+ * to be used again. */
+static uint64_t next_size(struct nvtx_thread *thread, const struct spool_writer *writer,
+                          size_t need)
+{
+    uint64_t bytes = thread->next_bytes;
+    if (writer->ring) {
+        bytes = SEGMENT_FIRST_BYTES;
+        while (bytes < SEGMENT_LAST_BYTES && bytes * RING_PARTS < writer->max_size_bytes) {
+            bytes *= 2;
+        }
+    } else {
+        bytes = bytes == 0 ? SEGMENT_FIRST_BYTES : bytes;
+        thread->next_bytes =
+            (uint32_t)(bytes * 4 < SEGMENT_LAST_BYTES ? bytes * 4 : SEGMENT_LAST_BYTES);
+    }
+    while (bytes - SPOOL_SEGMENT_HEAD - REPEAT_BYTES < need) {
+        bytes *= 2;
+    }
+    return bytes;
+}
+
+/* A segment of an ended thread with NEED bytes left, or a new one. */
+static struct spool_segment *find_segment(struct nvtx_thread *thread, struct spool_writer *writer,
+                                          size_t need)
+{
+    enum spool_loss why = SPOOL_LOSS_NVTX_NO_BUFFER;
+    /* Only a thread's first: its records must come in the order of the segments. */
+    if (!thread->begun) {
+        struct spool_segment *spare = spool_writer_get_spare(writer);
+        if (spare != NULL &&
+            spool_room(spare) - REPEAT_BYTES - atomic_load(&spare->published) >= need) {
+            return spare;
+        }
+        if (spare != NULL) {
+            spool_writer_finish(writer, spare);
+        }
+    }
+    struct spool_segment *segment =
+        spool_writer_take(writer, SPOOL_SEGMENT_NVTX, next_size(thread, writer, need), &why);
+    if (segment == NULL) {
+        spool_writer_loss(writer, why, 0, 1);
+        return NULL;
+    }
+    memset((uint8_t *)segment + segment->bytes - REPEAT_BYTES, 0, REPEAT_BYTES);
+    if (segment->bytes >= SEGMENT_LAST_BYTES) {
+        spool_writer_anchor(writer, 0);
+    }
+    return segment;
+}
+
+/* Gives THREAD a segment with room for a record of BYTES. */
+static bool refill(struct nvtx_thread *thread, size_t bytes)
+{
+    struct spool_writer *writer = inject_spool();
+    if (writer == NULL) {
+        return false;
+    }
+    if (thread->tid == 0) {
+        introduce(thread);
+    }
+    if (thread->segment != NULL) {
+        spool_writer_finish(writer, thread->segment);
+        thread->segment = NULL;
+        thread->at = NULL;
+        thread->end = NULL;
+    }
+    struct spool_segment *segment = find_segment(thread, writer, bytes + sizeof(struct spool_nvtx));
+    if (segment == NULL) {
+        return false;
+    }
+    struct spool_nvtx head = {SPOOL_NVTX_THREAD, 0, 0, sizeof(head), thread->tid};
+    uint64_t published = atomic_load(&segment->published);
+    thread->segment = segment;
+    thread->begun = true;
+    thread->at = spool_payload(segment) + published;
+    thread->end = (uint8_t *)segment + segment->bytes - REPEAT_BYTES;
+    memcpy(thread->at, &head, sizeof(head));
+    thread->at += sizeof(head);
+    atomic_store_explicit(&segment->published, published + sizeof(head), memory_order_release);
+    return true;
+}
+
+/* The way of an event that cannot just be written. True: there is room now. */
+static bool __attribute__((noinline)) make_room(struct nvtx_thread *thread, size_t bytes)
+{
+    if (thread->busy != 0) {
+        count_loss(SPOOL_LOSS_NVTX_REENTRANT);
+        return false;
+    }
+    if (!session_control_collecting(inject.control)) {
+        return false;
+    }
+    if ((size_t)(thread->end - thread->at) >= bytes) {
+        return true;
+    }
+    if (!inject.config.ring && atomic_load(&inject.control->full) != 0) {
+        count_loss(SPOOL_LOSS_MAX_SIZE);
+        return false;
+    }
+    int saved = errno;
+    thread->busy = 1;
+    atomic_signal_fence(memory_order_seq_cst);
+    bool found = refill(thread, bytes);
+    nvtx_leave();
+    errno = saved;
+    return found;
+}
+
+/* Begins a record of BYTES (with its head): returns where its fields go, or NULL for an event that
+ * is not recorded. */
+static inline uint8_t *begin(uint8_t type, uint8_t flags, const struct nvtx_note *domain,
+                             size_t bytes)
+{
+    struct nvtx_thread *thread = &self;
+    bytes = (bytes + 7U) & ~(size_t)7U;
+    if (UNLIKELY(!domain->wanted)) {
+        return NULL;
+    }
+    if (UNLIKELY(thread->busy != 0 || !session_control_collecting(inject.control) ||
+                 (size_t)(thread->end - thread->at) < bytes) &&
+        !make_room(thread, bytes)) {
+        return NULL;
+    }
+    thread->busy = 1;
+    atomic_signal_fence(memory_order_seq_cst);
+    struct spool_nvtx head = {type, flags, (uint16_t)domain->head.domain, (uint32_t)bytes,
+                              event_time()};
+    memcpy(thread->at, &head, sizeof(head));
+    thread->next = thread->at + bytes;
+    return thread->at + sizeof(head);
+}
+
+/* Publishes the record that was begun. */
+static inline void commit(void)
+{
+    struct nvtx_thread *thread = &self;
+    thread->at = thread->next;
+    atomic_store_explicit(&thread->segment->published,
+                          (uint64_t)(thread->at - (uint8_t *)thread->segment) - SPOOL_SEGMENT_HEAD,
+                          memory_order_release);
+    nvtx_leave();
+}
+
+static inline uint8_t *put(uint8_t *at, const void *bytes, size_t count)
+{
+    memcpy(at, bytes, count);
+    return at + count;
+}
+
+static inline uint8_t *put_u32(uint8_t *at, uint32_t value)
+{
+    return put(at, &value, sizeof(value));
+}
+
+static inline uint8_t *put_u64(uint8_t *at, uint64_t value)
+{
+    return put(at, &value, sizeof(value));
+}
+
+/* The place in the table for the text at that address. The table is of the segment that the thread
+ * writes. */
+static inline struct repeat *repeat_of(const struct nvtx_thread *thread, const char *text)
+{
+    uintptr_t key = (uintptr_t)text;
+    struct repeat *table = (struct repeat *)(void *)thread->end;
+    return &table[(key >> 3 ^ key >> 9) % REPEAT_SLOTS];
+}
+
+/* Writes the event as a repeated text, if the segment holds it: same address, and still the same
+ * bytes. strncmp, unlike memcmp, does not read beyond the end of a text that became shorter. */
+static inline bool emit_repeat(uint8_t type, const char *text)
+{
+    struct nvtx_thread *thread = &self;
+    const size_t bytes = sizeof(struct spool_nvtx) + 2 * sizeof(uint32_t);
+    if (UNLIKELY(!inject.nvtx.default_domain.wanted || thread->busy != 0 || text == NULL ||
+                 !session_control_collecting(inject.control) ||
+                 (size_t)(thread->end - thread->at) < bytes)) {
+        return false;
+    }
+    thread->busy = 1;
+    atomic_signal_fence(memory_order_seq_cst);
+    const struct repeat *known = repeat_of(thread, text);
+    const char *stored = (const char *)spool_payload(thread->segment) + known->offset;
+    if (known->text != text || strncmp(stored, text, known->bytes) != 0 ||
+        text[known->bytes] != '\0') {
+        nvtx_leave();
+        return false;
+    }
+    struct spool_nvtx head = {type, SPOOL_NVTX_REPEAT, 0, (uint32_t)bytes, event_time()};
+    memcpy(thread->at, &head, sizeof(head));
+    memcpy(thread->at + sizeof(head), &known->offset, 2 * sizeof(uint32_t));
+    thread->next = thread->at + bytes;
+    commit();
+    return true;
+}
+
+/* An event in the default domain that has a text and nothing else. */
+void nvtx_emit_text(uint8_t type, const char *text)
+{
+    if (LIKELY(emit_repeat(type, text))) {
+        return;
+    }
+    size_t length = text == NULL ? 0 : strlen(text);
+    if (UNLIKELY(length > SPOOL_TEXT_MAX)) {
+        length = SPOOL_TEXT_MAX;
+        count_loss(SPOOL_LOSS_NVTX_TEXT_CUT);
+    }
+    uint8_t *at = begin(type, SPOOL_NVTX_TEXT, &inject.nvtx.default_domain,
+                        sizeof(struct spool_nvtx) + sizeof(uint32_t) + length);
+    if (LIKELY(at != NULL)) {
+        at = put_u32(at, (uint32_t)length);
+        if (length > 0) {
+            memcpy(at, text, length); /* NOLINT: no terminator is wanted */
+        }
+        if (length >= REPEAT_LEAST) {
+            *repeat_of(&self, text) = (struct repeat){
+                text, (uint32_t)(at - spool_payload(self.segment)), (uint32_t)length};
+        }
+        commit();
+    }
+}
+
+uint64_t nvtx_range_id(void)
+{
+    if (self.serial == 0) {
+        self.serial = atomic_fetch_add(&inject.nvtx.threads, 1) + 1;
+    }
+    return (uint64_t)self.serial << 32 | ++self.ranges;
+}
+
+/* What the message of an event is. */
+struct message {
+    uint8_t flag; /* 0, SPOOL_NVTX_STRING or SPOOL_NVTX_TEXT */
+    bool wide;
+    size_t bytes;
+    const void *text;
+    uint64_t string;
+};
+
+static struct message message_of(const struct nvtx_attributes *attributes)
+{
+    struct message message = {0, false, 0, NULL, 0};
+    if (attributes->message_type == NVTX_TEXT_REGISTERED &&
+        attributes->message.registered != NULL) {
+        const struct nvtx_note *note = attributes->message.registered;
+        message.flag = SPOOL_NVTX_STRING;
+        message.string = note->head.value[0];
+    } else if (attributes->message_type == NVTX_TEXT_ASCII && attributes->message.ascii != NULL) {
+        message.flag = SPOOL_NVTX_TEXT;
+        message.text = attributes->message.ascii;
+        message.bytes = strlen(attributes->message.ascii);
+    } else if (attributes->message_type == NVTX_TEXT_UNICODE &&
+               attributes->message.unicode != NULL) {
+        message.flag = SPOOL_NVTX_TEXT;
+        message.wide = true;
+        message.text = attributes->message.unicode;
+        message.bytes = nvtx_wide_bytes(attributes->message.unicode, SPOOL_TEXT_MAX + 1);
+    }
+    if (message.bytes > SPOOL_TEXT_MAX) {
+        message.bytes = SPOOL_TEXT_MAX;
+        count_loss(SPOOL_LOSS_NVTX_TEXT_CUT);
+    }
+    return message;
+}
+
+/* The extended payload of an event: the first of them; more are counted. */
+struct blob {
+    const struct nvtx_payload_data *data;
+    size_t kept;
+};
+
+static struct blob blob_of(const struct nvtx_payload_data *data, size_t count)
+{
+    struct blob blob = {NULL, 0};
+    if (data == NULL || count == 0) {
+        return blob;
+    }
+    if (count > 1) {
+        count_loss(SPOOL_LOSS_NVTX_PAYLOAD);
+    }
+    blob.data = data;
+    if (data->payload == NULL) {
+        return blob;
+    }
+    blob.kept = data->size;
+    if (data->size == SIZE_MAX) {
+        blob.kept = strnlen(data->payload, SPOOL_PAYLOAD_MAX);
+    }
+    if (blob.kept > SPOOL_PAYLOAD_MAX) {
+        blob.kept = SPOOL_PAYLOAD_MAX;
+        count_loss(SPOOL_LOSS_NVTX_PAYLOAD);
+    }
+    return blob;
+}
+
+/* Which optional fields EVENT has, and their bytes. */
+static uint8_t fields_of(const struct nvtx_event *event, const struct nvtx_attributes *attributes,
+                         const struct blob *blob, size_t *bytes)
+{
+    uint8_t flags = 0;
+    if (event->range != 0) {
+        flags |= SPOOL_NVTX_RANGE;
+        *bytes += 8;
+    }
+    if (attributes->color_type != 0) {
+        flags |= SPOOL_NVTX_ATTR;
+        *bytes += 8;
+    }
+    if (attributes->category != 0) {
+        flags |= SPOOL_NVTX_CATEG;
+        *bytes += 8;
+    }
+    if (attributes->payload_type > 0) {
+        flags |= SPOOL_NVTX_PAYLOAD;
+        *bytes += 16;
+    }
+    if (blob->data != NULL) {
+        flags |= SPOOL_NVTX_BLOB;
+        *bytes += 24 + (blob->kept + 7) / 8 * 8;
+    }
+    return flags;
+}
+
+static uint8_t *put_blob(uint8_t *at, const struct blob *blob)
+{
+    at = put_u64(at, blob->data->schema);
+    at = put_u64(at, blob->data->size);
+    at = put_u32(at, (uint32_t)blob->kept);
+    at = put_u32(at, 0);
+    if (blob->kept > 0) {
+        memcpy(at, blob->data->payload, blob->kept);
+    }
+    return at + (blob->kept + 7) / 8 * 8;
+}
+
+static void put_message(uint8_t *at, const struct message *message)
+{
+    if (message->flag == SPOOL_NVTX_STRING) {
+        (void)put_u64(at, message->string);
+    } else if (message->flag == SPOOL_NVTX_TEXT) {
+        at = put_u32(at, (uint32_t)message->bytes);
+        if (message->wide) {
+            nvtx_wide_put(at, message->bytes, message->text);
+        } else if (message->bytes > 0) {
+            memcpy(at, message->text, message->bytes);
+        }
+    }
+}
+
+/* The attributes as our struct has them: older or shorter ones are completed with zeros. */
+static const struct nvtx_attributes *whole_attributes(const struct nvtx_attributes *given,
+                                                      struct nvtx_attributes *room)
+{
+    if (LIKELY(given != NULL && given->size >= sizeof(*given))) {
+        return given;
+    }
+    memset(room, 0, sizeof(*room));
+    if (given != NULL && given->size >= 4) {
+        memcpy(room, given, given->size);
+    }
+    return room;
+}
+
+void nvtx_emit(const struct nvtx_event *event)
+{
+    struct nvtx_attributes room;
+    const struct nvtx_attributes *attributes = whole_attributes(event->attributes, &room);
+    struct message message = message_of(attributes);
+    struct blob blob = blob_of(event->payloads, event->payload_count);
+    if (blob.data == NULL && attributes->payload_type == NVTX_PAYLOAD_KIND_EXT) {
+        size_t count = attributes->reserved0 > 0 ? (size_t)attributes->reserved0 : 0;
+        blob = blob_of(attributes->payload.pointer, count);
+    }
+    size_t bytes = sizeof(struct spool_nvtx);
+    uint8_t flags = fields_of(event, attributes, &blob, &bytes) | message.flag;
+    bytes += message.flag == SPOOL_NVTX_TEXT ? 4 + message.bytes : 0;
+    bytes += message.flag == SPOOL_NVTX_STRING ? 8 : 0;
+    uint8_t *at = begin(event->type, flags, event->domain, bytes);
+    if (at == NULL) {
+        return;
+    }
+    if ((flags & SPOOL_NVTX_RANGE) != 0) {
+        at = put_u64(at, event->range);
+    }
+    if ((flags & SPOOL_NVTX_ATTR) != 0) {
+        at = put_u32(at, (uint32_t)attributes->color_type);
+        at = put_u32(at, attributes->color);
+    }
+    if ((flags & SPOOL_NVTX_CATEG) != 0) {
+        at = put_u32(at, attributes->category);
+        at = put_u32(at, 0);
+    }
+    if ((flags & SPOOL_NVTX_PAYLOAD) != 0) {
+        at = put_u32(at, (uint32_t)attributes->payload_type);
+        at = put_u32(at, 0);
+        at = put_u64(at, attributes->payload.bits);
+    }
+    if (blob.data != NULL) {
+        at = put_blob(at, &blob);
+    }
+    put_message(at, &message);
+    commit();
+}
+
+void nvtx_emit_pop(const struct nvtx_note *domain)
+{
+    uint8_t *at = begin(SPOOL_NVTX_POP, 0, domain, sizeof(struct spool_nvtx));
+    if (LIKELY(at != NULL)) {
+        commit();
+    }
+}
+
+void nvtx_start(void)
+{
+    inject.nvtx.use_tsc = clock_tsc_usable();
+    inject.nvtx.trigger = inject.config.range == SESSION_RANGE_NVTX;
+    inject.nvtx.key_made = pthread_key_create(&inject.nvtx.key, thread_end) == 0;
+    nvtx_names_init();
+}

@@ -1,0 +1,148 @@
+/* The name of a capture from its pattern. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture/record/record.h"
+
+enum {
+    NUMBER_MAX = 100000 /* of %n */
+};
+
+struct macros {
+    pid_t pid;
+    int number;
+    bool has_number;
+};
+
+bool record_name_needs_pid(const char *pattern)
+{
+    for (const char *at = strchr(pattern, '%'); at && at[1]; at = strchr(at + 2, '%')) {
+        if (at[1] == 'p') {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int add_host(struct buf *out)
+{
+    char host[256] = "";
+    if (gethostname(host, sizeof host - 1) != 0 || !*host) {
+        (void)snprintf(host, sizeof host, "localhost");
+    }
+    buf_adds(out, host);
+    return 0;
+}
+
+/* %q{NAME}: at points behind the q. Returns the bytes taken, or -1. */
+static int add_env(const char *at, struct buf *out, struct err *err)
+{
+    char name[256];
+    const char *end = *at == '{' ? strchr(at, '}') : NULL;
+    if (!end || (size_t)(end - at) > sizeof name) {
+        return err_set(err, "'%%q' in the output name needs {NAME}, for example %%q{HOME}");
+    }
+    (void)snprintf(name, sizeof name, "%.*s", (int)(end - at - 1), at + 1);
+    const char *value = getenv(name);
+    if (!value) {
+        return err_set(err, "the environment has no '%s', which the output name uses", name);
+    }
+    buf_adds(out, value);
+    return (int)(end - at) + 1;
+}
+
+/* One macro; at points behind the %. Returns the bytes taken, or -1. */
+static int add_macro(const char *at, struct macros *macros, struct buf *out, struct err *err)
+{
+    int taken;
+    switch (*at) {
+    case '%':
+        buf_addc(out, '%');
+        return 1;
+    case 'h':
+        (void)add_host(out);
+        return 1;
+    case 'p':
+        buf_addf(out, "%ld", (long)macros->pid);
+        return 1;
+    case 'n':
+        macros->has_number = true;
+        buf_addf(out, "%d", macros->number);
+        return 1;
+    case 'q':
+        taken = add_env(at + 1, out, err);
+        return taken < 0 ? -1 : taken + 1;
+    default:
+        return err_set(err,
+                       "the output name has an unknown macro '%%%.1s'; there are %%h %%p %%n "
+                       "%%q{ENV} and %%%%",
+                       at);
+    }
+}
+
+static int expand(const char *pattern, struct macros *macros, struct buf *out, struct err *err)
+{
+    static const char suffix[] = ".sqlite";
+    buf_reset(out);
+    for (const char *at = pattern; *at;) {
+        if (*at != '%') {
+            buf_addc(out, *at++);
+            continue;
+        }
+        int taken = add_macro(at + 1, macros, out, err);
+        if (taken < 0) {
+            return -1;
+        }
+        at += taken + 1;
+    }
+    if (out->len < strlen(suffix) || strcmp(out->data + out->len - strlen(suffix), suffix) != 0) {
+        buf_adds(out, suffix);
+    }
+    return buf_failed(out) ? err_nomem(err, "the output name") : 0;
+}
+
+/* Whether a capture can get that name: its folder is there and may be written to. */
+static int check_place(const char *path, bool overwrite, struct err *err)
+{
+    struct stat st;
+    struct buf folder = {0};
+    const char *slash = strrchr(path, '/');
+    int result = 0;
+    buf_add(&folder, path, slash ? (size_t)(slash - path) + 1 : 0);
+    buf_adds(&folder, slash ? "" : ".");
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+        result = err_set(err, "'%s' is a folder; choose another name with -o", path);
+    } else if (!overwrite && lstat(path, &st) == 0) {
+        result = err_set(
+            err, "'%s' exists already; choose another name with -o, or -f to replace it", path);
+    } else if (access(buf_text(&folder), W_OK | X_OK) != 0) {
+        result = err_set(err, "cannot write to '%s': %s; choose another place with -o",
+                         buf_text(&folder), strerror(errno));
+    }
+    buf_free(&folder);
+    return result;
+}
+
+char *record_name(const char *pattern, pid_t pid, bool overwrite, struct err *err)
+{
+    struct macros macros = {.pid = pid, .number = 1};
+    struct buf name = {0};
+    struct stat st;
+    do {
+        if (expand(pattern, &macros, &name, err) < 0) {
+            buf_free(&name);
+            return NULL;
+        }
+        macros.number++;
+    } while (macros.has_number && macros.number < NUMBER_MAX && lstat(name.data, &st) == 0);
+    if (check_place(name.data, overwrite, err) < 0) {
+        buf_free(&name);
+        return NULL;
+    }
+    return name.data;
+}

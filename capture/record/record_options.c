@@ -1,0 +1,260 @@
+/* Arguments of options to settings; record_options.h says which. */
+#include "capture/record/record_options.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SIGNALS_MAX = 64
+};
+
+/* The next word of a list with commas: its length, 0 at the end. */
+static size_t next_word(const char **text)
+{
+    *text += **text == ',';
+    return strcspn(*text, ",");
+}
+
+static bool is_word(const char *text, size_t len, const char *word)
+{
+    return strlen(word) == len && strncmp(text, word, len) == 0;
+}
+
+/* The part before the first colon. */
+static size_t head_len(const char *text)
+{
+    return strcspn(text, ":");
+}
+
+static int add_domain(struct session_config *config, const char *text, size_t len, struct err *err)
+{
+    if (config->domains_count == SESSION_DOMAINS_MAX || len >= SESSION_TEXT_BYTES) {
+        return err_set(err, "more than %d NVTX domains, or a name longer than %d bytes",
+                       SESSION_DOMAINS_MAX, SESSION_TEXT_BYTES - 1);
+    }
+    (void)snprintf(config->domains[config->domains_count++], SESSION_TEXT_BYTES, "%.*s", (int)len,
+                   text);
+    return 0;
+}
+
+/* ---- --trace --------------------------------------------------------------------------------- */
+
+enum trace_action {
+    TRACE_NOTHING,
+    TRACE_CUDA,
+    TRACE_NVTX,
+    TRACE_DOMAIN, /* NVTX of one library */
+    TRACE_IGNORED
+};
+
+static const struct trace_word {
+    const char *word;
+    enum trace_action action;
+    const char *domain;
+} trace_words[] = {
+    {"none", TRACE_NOTHING, NULL},
+    {"cuda", TRACE_CUDA, NULL},
+    {"cuda-sw", TRACE_CUDA, NULL},
+    {"nvtx", TRACE_NVTX, NULL},
+    {"nccl", TRACE_DOMAIN, "NCCL"},
+    {"cublas", TRACE_DOMAIN, "cuBLAS"},
+    {"cublas-verbose", TRACE_DOMAIN, "cuBLAS"},
+    {"cudnn", TRACE_DOMAIN, "cuDNN"},
+    {"cusparse", TRACE_DOMAIN, "cuSPARSE"},
+    {"cusolver", TRACE_DOMAIN, "cuSOLVER"},
+    {"osrt", TRACE_IGNORED, NULL},
+    {"opengl", TRACE_IGNORED, NULL},
+    {"vulkan", TRACE_IGNORED, NULL},
+    {"mpi", TRACE_IGNORED, NULL},
+    {"ucx", TRACE_IGNORED, NULL},
+    {"openacc", TRACE_IGNORED, NULL},
+    {"openmp", TRACE_IGNORED, NULL},
+    {"oshmem", TRACE_IGNORED, NULL},
+    {"syscall", TRACE_IGNORED, NULL},
+    {"python-gil", TRACE_IGNORED, NULL},
+};
+
+static const struct trace_word *find_trace(const char *text, size_t len)
+{
+    for (size_t i = 0; i < sizeof trace_words / sizeof *trace_words; i++) {
+        if (is_word(text, len, trace_words[i].word)) {
+            return &trace_words[i];
+        }
+    }
+    return NULL;
+}
+
+static int do_trace(const struct trace_word *word, struct session_config *config,
+                    struct buf *ignored, struct err *err)
+{
+    switch (word->action) {
+    case TRACE_CUDA:
+        config->trace_cuda = true;
+        return 0;
+    case TRACE_NVTX:
+        config->trace_nvtx = true;
+        return 0;
+    case TRACE_DOMAIN:
+        /* the libraries' calls are seen by their NVTX ranges; nsys turns CUDA on with them, too */
+        config->trace_cuda = true;
+        return add_domain(config, word->domain, strlen(word->domain), err);
+    case TRACE_IGNORED:
+        buf_addf(ignored, "%s%s", ignored->len ? ", " : "", word->word);
+        return 0;
+    case TRACE_NOTHING:
+        break;
+    }
+    return 0;
+}
+
+int record_parse_trace(const char *text, struct session_config *config, struct buf *ignored,
+                       struct err *err)
+{
+    config->trace_cuda = false;
+    config->trace_nvtx = false;
+    config->domains_mode = SESSION_DOMAINS_ALL;
+    config->domains_count = 0;
+    for (size_t len = next_word(&text); len > 0; len = next_word(&text)) {
+        const struct trace_word *word = find_trace(text, len);
+        if (!word) {
+            return err_set(err,
+                           "'%.*s' cannot be traced; there are cuda, nvtx, nccl, cublas, cudnn "
+                           "and none",
+                           (int)len, text);
+        }
+        if (do_trace(word, config, ignored, err) < 0) {
+            return -1;
+        }
+        text += len;
+    }
+    if (config->trace_nvtx) {
+        config->domains_count = 0;
+    } else if (config->domains_count > 0) {
+        config->trace_nvtx = true;
+        config->domains_mode = SESSION_DOMAINS_INCLUDE;
+    }
+    return 0;
+}
+
+/* ---- ranges ---------------------------------------------------------------------------------- */
+
+int record_parse_range_end(const char *text, struct session_config *config, bool *shutdown,
+                           struct err *err)
+{
+    static const struct {
+        const char *word;
+        enum session_range_end end;
+        bool shutdown;
+    } words[] = {
+        {"none", SESSION_RANGE_END_NONE, false},
+        {"stop", SESSION_RANGE_END_STOP, false},
+        {"stop-shutdown", SESSION_RANGE_END_STOP, true},
+        {"repeat", SESSION_RANGE_END_REPEAT, false},
+        {"repeat-shutdown", SESSION_RANGE_END_REPEAT, true},
+    };
+    size_t len = head_len(text);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (!is_word(text, len, words[i].word)) {
+            continue;
+        }
+        char *end = NULL;
+        long n = text[len] ? strtol(text + len + 1, &end, 10) : 0;
+        config->range_end = words[i].end;
+        config->range_repeat = n > 0 && n < INT32_MAX ? (uint32_t)n : 0;
+        *shutdown = words[i].shutdown;
+        if (words[i].shutdown && words[i].end == SESSION_RANGE_END_REPEAT && n <= 0) {
+            return err_set(err, "repeat-shutdown needs how many ranges, for example "
+                                "repeat-shutdown:3");
+        }
+        return 0;
+    }
+    return err_set(err,
+                   "'%s' is no end of a capture range; there are none, stop, stop-shutdown, "
+                   "repeat[:N] and repeat-shutdown:N",
+                   text);
+}
+
+int record_parse_nvtx_capture(const char *text, struct session_config *config, struct err *err)
+{
+    const char *at = strrchr(text, '@');
+    size_t len = at ? (size_t)(at - text) : strlen(text);
+    if (len == 0 || len >= SESSION_TEXT_BYTES || (at && strlen(at + 1) >= SESSION_TEXT_BYTES)) {
+        return err_set(err, "'%s' is no NVTX range; write RANGE, RANGE@DOMAIN or RANGE@*", text);
+    }
+    (void)snprintf(config->range_message, SESSION_TEXT_BYTES, "%.*s", (int)len, text);
+    (void)snprintf(config->range_domain, SESSION_TEXT_BYTES, "%s", at ? at + 1 : "");
+    return 0;
+}
+
+int record_parse_domains(const char *text, enum session_domains mode, struct session_config *config,
+                         struct err *err)
+{
+    if (config->domains_mode != SESSION_DOMAINS_ALL && config->domains_mode != mode) {
+        return err_set(err, "NVTX domains can be included or excluded, not both");
+    }
+    config->domains_mode = mode;
+    for (size_t len = next_word(&text); len > 0; len = next_word(&text)) {
+        if (add_domain(config, text, len, err) < 0) {
+            return -1;
+        }
+        text += len;
+    }
+    return 0;
+}
+
+/* ---- others ---------------------------------------------------------------------------------- */
+
+int record_parse_graph(const char *text, struct session_config *config, struct err *err)
+{
+    size_t len = head_len(text);
+    if (is_word(text, len, "graph") || is_word(text, len, "node")) {
+        config->graph = is_word(text, len, "node") ? SESSION_GRAPH_NODE : SESSION_GRAPH_GRAPH;
+        return 0;
+    }
+    return err_set(err, "'%s' is no way to trace graphs; there are graph and node", text);
+}
+
+int record_parse_kill(const char *text, int *signal, struct err *err)
+{
+    static const struct {
+        const char *word;
+        int signal;
+    } words[] = {{"none", 0}, {"sigterm", SIGTERM}, {"sigkill", SIGKILL}, {"sigint", SIGINT}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(text, words[i].word) == 0) {
+            *signal = words[i].signal;
+            return 0;
+        }
+    }
+    char *end = NULL;
+    errno = 0;
+    long number = strtol(text, &end, 10);
+    if (errno || end == text || *end || number < 1 || number > SIGNALS_MAX) {
+        return err_set(
+            err, "'%s' is no signal; there are none, sigterm, sigkill, sigint and numbers", text);
+    }
+    *signal = (int)number;
+    return 0;
+}
+
+int record_parse_api(const char *text, struct session_config *config, struct err *err)
+{
+    static const struct {
+        const char *word;
+        enum session_api api;
+    } words[] = {
+        {"all", SESSION_API_ALL},      {"full", SESSION_API_ALL},  {"launch", SESSION_API_LAUNCH},
+        {"light", SESSION_API_LAUNCH}, {"none", SESSION_API_NONE},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(text, words[i].word) == 0) {
+            config->api = words[i].api;
+            return 0;
+        }
+    }
+    return err_set(err, "'%s' is no set of API calls; there are all, launch and none", text);
+}

@@ -1,0 +1,500 @@
+/*
+ * cmd_analyze: runs rules and prints their tables; without a rule, the findings of all of them,
+ * ranked by the time that could be won.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/base/timefmt.h"
+#include "analysis/detect/findings.h"
+#include "viewer/cli/command.h"
+#include "viewer/cli/opts.h"
+#include "viewer/cli/tables.h"
+
+struct analyze_args {
+    struct opts_list rules;
+    struct opts_list fail_on;
+    const char *output;
+    const char *timeunit;
+    const char *filter_time;
+    const char *filter_nvtx;
+    const char *filter_name;
+    const char *help_rules;
+    int64_t device;
+    int64_t pid;
+    int format; /* index in the choices, -1 = not given */
+    bool force;
+    bool quiet;
+    bool all;
+};
+
+static const char *rule_at(size_t i)
+{
+    int count = 0;
+    const struct report *const *list = report_list(REPORT_RULE, &count);
+    return i < (size_t)count ? list[i]->name : NULL;
+}
+
+static const struct opts_option OPTIONS[] = {
+    {.kind = OPTS_GROUP, .help = "What to look for"},
+    {'r', "rule", "RULE[:ARG=VALUE]...", .kind = OPTS_LIST, .choice_at = rule_at,
+     .at = offsetof(struct analyze_args, rules),
+     .help = "Print what this rule finds, as a table. Repeatable, or several with commas; all runs "
+             "every rule. Default: the findings of all rules, ranked by the time that could be "
+             "won."},
+    {0, "help-rules", "NAME|ALL", .kind = OPTS_TEXT, .bare = "", .choice_at = rule_at,
+     .at = offsetof(struct analyze_args, help_rules),
+     .help = "List the rules; with a name, or ALL, say what each finds and takes."},
+    {0, "fail-on", "RULE[:THRESHOLD]", .kind = OPTS_LIST, .choice_at = rule_at,
+     .at = offsetof(struct analyze_args, fail_on),
+     .help = "Exit with status 3 where the rule finds more than THRESHOLD (default 0: anything). A "
+             "time (5ms) compares the recoverable time of one device; a number compares the value "
+             "of the rule, see the manual. Repeatable."},
+    {0, "all", .kind = OPTS_FLAG, .at = offsetof(struct analyze_args, all),
+     .help =
+         "Print every finding in full: those that are worth less than 0.1 % of the span, and those "
+         "whose time another one counts, too."},
+    {.kind = OPTS_GROUP, .help = "How to print it"},
+    {'f', "format", "FORMAT", .kind = OPTS_CHOICE, .choices = "column|table|csv|tsv|json",
+     .at = offsetof(struct analyze_args, format),
+     .help = "Form of the output. Default: column on the standard output, csv in files."},
+    {'o', "output", "BASE", .kind = OPTS_TEXT, .complete = OPTS_COMPLETE_FILE,
+     .at = offsetof(struct analyze_args, output),
+     .help = "Write to BASE_RULE.EXTENSION. - is the standard output, . a base named as the "
+             "capture, @COMMAND the input of a command."},
+    {0, "force-overwrite", .kind = OPTS_BOOL, .at = offsetof(struct analyze_args, force),
+     .help = "Replace files that are there."},
+    {0, "timeunit", "UNIT", .kind = OPTS_TEXT, .choices = "ns|us|ms|s",
+     .at = offsetof(struct analyze_args, timeunit),
+     .help = "Unit of times in tables: ns (default), us, ms or s."},
+    {'q', "quiet", .kind = OPTS_BOOL, .at = offsetof(struct analyze_args, quiet),
+     .help = "Print the tables alone: no titles and no SKIPPED lines."},
+    {.kind = OPTS_GROUP, .help = "Where to look"},
+    {0, "filter-time", "[START]/[END]", .kind = OPTS_TEXT,
+     .at = offsetof(struct analyze_args, filter_time),
+     .help = "Only this time; ns, or with a unit (1.5s/2s). Gaps are cut to it."},
+    {0, "filter-nvtx", "RANGE[@DOMAIN][/INDEX]", .kind = OPTS_TEXT,
+     .at = offsetof(struct analyze_args, filter_nvtx),
+     .help = "With -r: only the time of an NVTX range: its first instance, or that of an index "
+             "from 0."},
+    {0, "filter-name", "REGEX", .kind = OPTS_TEXT, .at = offsetof(struct analyze_args, filter_name),
+     .help = "With -r: only rows with a name that matches a regular expression (PCRE2)."},
+    {0, "device", "ID", .kind = OPTS_INT, .max = INT32_MAX,
+     .at = offsetof(struct analyze_args, device), .help = "Only this device."},
+    {0, "process", "PID", .kind = OPTS_INT, .max = INT64_MAX,
+     .at = offsetof(struct analyze_args, pid), .help = "With -r: only this process."},
+    {.kind = OPTS_END},
+};
+
+static const struct opts_spec SPEC = {
+    .about = "Says what keeps the devices from working: idle gaps and their cause, zones with too "
+             "many small launches, copies that nothing hides, calls that block.\n\n"
+             "Exit status: 0 done, 1 failed, 2 wrong usage, 3 --fail-on found something.",
+    .options = OPTIONS,
+    .operands_max = 1,
+    .complete = OPTS_COMPLETE_CAPTURE,
+    .examples = "cutline analyze train.sqlite                        the findings, worst first\n"
+                "cutline analyze -r idle_gaps:min=1ms train.sqlite   gaps of 1 ms and longer\n"
+                "cutline analyze -r idle_gaps:by=cause train.sqlite  idle time by cause\n"
+                "cutline analyze --fail-on idle_gaps:10 train.sqlite status 3 above 10 % idle",
+};
+
+/* What analyze carries. */
+struct analyze {
+    const struct analyze_args *args;
+    struct tables_form form;
+    struct select_options options;
+    struct trace *trace;
+    bool failed;
+    bool printed; /* a table went to stdout */
+    struct err err;
+};
+
+/* ---- rules ---- */
+
+static int rule_print(struct analyze *run, const struct report_call *call,
+                      const struct report_result *result, struct err *err)
+{
+    struct output out;
+    struct buf file = {0};
+    bool person = tables_person(&run->form);
+    bool skipped = result->status == REPORT_MISSING;
+    if (skipped && (!tables_stdout(&run->form) || !person)) {
+        tables_skipped(&run->form, result->missing, NULL);
+    }
+    if (skipped && !tables_stdout(&run->form)) {
+        return 0;
+    }
+    if (tables_open(&run->form, call->text, &out, &file, err) != 0) {
+        buf_free(&file);
+        return -1;
+    }
+    int rc = 0;
+    if (run->printed && !person) {
+        (void)output_text(&out, "\n");
+    }
+    if (skipped && person) {
+        tables_skipped(&run->form, result->missing, &out);
+    } else {
+        rc = tables_write(&run->form, call->text, result->table, &result->note, &out, err);
+    }
+    if (output_close(&out, rc == 0 ? err : NULL) != 0) {
+        rc = -1;
+    }
+    buf_free(&file);
+    run->printed = tables_stdout(&run->form);
+    return rc;
+}
+
+static void rule_run(struct analyze *run, const struct report_call *call)
+{
+    struct report_result result;
+    int rc = report_run(run->trace, call, &run->options, &result, &run->err);
+    if (rc == 0) {
+        rc = rule_print(run, call, &result, &run->err);
+    }
+    report_result_free(&result);
+    if (rc != 0) {
+        output_error(COMMAND_ANALYZE.name, &run->err);
+        run->failed = true;
+    }
+}
+
+/* The rules of all -r options; "all" stands for every rule. */
+struct calls {
+    struct report_call *list; /* owned */
+    size_t count;
+    size_t cap;
+};
+
+static int calls_add(struct calls *calls, const char *spec, struct err *err)
+{
+    if (calls->count == calls->cap) {
+        size_t cap = calls->cap * 2 + 16;
+        struct report_call *list = realloc(calls->list, cap * sizeof(*list));
+        if (list == NULL) {
+            return err_nomem(err, "the rules");
+        }
+        calls->list = list;
+        calls->cap = cap;
+    }
+    if (report_call_parse(REPORT_RULE, spec, &calls->list[calls->count], err) != 0) {
+        return -1;
+    }
+    calls->count++;
+    return 0;
+}
+
+static int calls_add_all(struct calls *calls, struct err *err)
+{
+    for (size_t i = 0; rule_at(i) != NULL; i++) {
+        if (calls_add(calls, rule_at(i), err) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* One argument of -r: rules with commas between them; "\," is a comma inside one. */
+static int calls_split(struct calls *calls, const char *text, struct err *err)
+{
+    struct buf word = {0};
+    int rc = 0;
+    for (const char *at = text; rc == 0; at++) {
+        if (*at == '\\' && at[1] == ',') {
+            buf_addc(&word, *++at);
+            continue;
+        }
+        if (*at != ',' && *at != '\0') {
+            buf_addc(&word, *at);
+            continue;
+        }
+        rc = strcmp(buf_text(&word), "all") == 0 ? calls_add_all(calls, err)
+                                                 : calls_add(calls, buf_text(&word), err);
+        buf_reset(&word);
+        if (*at == '\0') {
+            break;
+        }
+    }
+    buf_free(&word);
+    return rc;
+}
+
+static int calls_parse(const struct opts_list *rules, struct calls *calls, struct err *err)
+{
+    for (int i = 0; i < rules->count; i++) {
+        if (calls_split(calls, rules->items[i], err) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static void calls_free(struct calls *calls)
+{
+    for (size_t i = 0; i < calls->count; i++) {
+        report_call_free(&calls->list[i]);
+    }
+    free(calls->list);
+}
+
+/* ---- findings ---- */
+
+static int findings_print(struct analyze *run, const struct facts *facts,
+                          const struct findings *findings, struct err *err)
+{
+    struct output out;
+    struct buf file = {0};
+    if (tables_open(&run->form, "findings", &out, &file, err) != 0) {
+        buf_free(&file);
+        return -1;
+    }
+    int rc = 0;
+    if (tables_person(&run->form) && run->args->format < 0) {
+        struct buf text = {0};
+        findings_text(facts, findings, run->form.path, run->args->all, &text);
+        (void)output_buf(&out, &text);
+        buf_free(&text);
+    } else {
+        struct table *table = findings_table(facts, findings);
+        rc = table == NULL ? err_nomem(err, "the findings")
+                           : tables_write(&run->form, "findings", table, NULL, &out, err);
+        table_free(table);
+    }
+    if (output_close(&out, rc == 0 ? err : NULL) != 0) {
+        rc = -1;
+    }
+    buf_free(&file);
+    return rc;
+}
+
+/* One --fail-on: "RULE", "RULE:10", "RULE:5ms". */
+struct threshold {
+    char rule[64];
+    bool is_time;
+    int64_t ns;
+    double value;
+};
+
+static int threshold_parse(const char *text, struct threshold *out, struct err *err)
+{
+    const char *colon = strchr(text, ':');
+    size_t len = colon != NULL ? (size_t)(colon - text) : strlen(text);
+    *out = (struct threshold){0};
+    if (len < sizeof(out->rule)) {
+        memcpy(out->rule, text, len);
+    }
+    if (report_find(REPORT_RULE, out->rule) == NULL) {
+        return err_set(err, "--fail-on %.100s: no such rule; --help-rules lists them", text);
+    }
+    if (colon == NULL) {
+        return 0;
+    }
+    char *end = NULL;
+    out->value = strtod(colon + 1, &end);
+    if (end == colon + 1 || !(out->value >= 0.0)) {
+        return err_set(err, "--fail-on %.100s: write a number or a time after the colon", text);
+    }
+    if (strcmp(end, "%") == 0 || *end == '\0') {
+        return 0;
+    }
+    out->is_time = true;
+    if (timefmt_parse(colon + 1, 1, &out->ns, err) != 0) {
+        return err_prefix(err, "--fail-on");
+    }
+    return 0;
+}
+
+/* Says so where the rule finds more than it may. */
+static bool threshold_exceeded(struct analyze *run, const struct threshold *limit,
+                               const struct findings *findings)
+{
+    char found[TIMEFMT_BYTES];
+    char allowed[TIMEFMT_BYTES];
+    double value = findings_value(findings, limit->rule);
+    int64_t ns = findings_recoverable_ns(findings, limit->rule);
+    if (limit->is_time ? ns <= limit->ns : value <= limit->value) {
+        return false;
+    }
+    if (limit->is_time) {
+        (void)err_set(&run->err, "%s: %s is more than %s", limit->rule, timefmt_duration(ns, found),
+                      timefmt_duration(limit->ns, allowed));
+    } else {
+        (void)err_set(&run->err, "%s: %.1f is more than %.1f", limit->rule, value, limit->value);
+    }
+    output_error(COMMAND_ANALYZE.name, &run->err);
+    return true;
+}
+
+static bool thresholds_exceeded(struct analyze *run, const struct findings *findings)
+{
+    const struct opts_list *list = &run->args->fail_on;
+    bool exceeded = false;
+    for (int i = 0; i < list->count; i++) {
+        struct threshold limit;
+        if (threshold_parse(list->items[i], &limit, NULL) == 0) {
+            exceeded |= threshold_exceeded(run, &limit, findings);
+        }
+    }
+    return exceeded;
+}
+
+static int device_index(const struct trace *trace, int64_t id, uint32_t *device, struct err *err)
+{
+    *device = TRACE_NONE;
+    for (uint32_t i = 0; id >= 0 && i < trace->device_count; i++) {
+        if (trace->devices[i].id == id) {
+            *device = i;
+        }
+    }
+    if (id >= 0 && *device == TRACE_NONE) {
+        return err_set(err, "--device %lld: no such device in the capture", (long long)id);
+    }
+    return 0;
+}
+
+/* Makes the findings where they are asked for; prints them where no rule is. Returns a status. */
+static int findings_run(struct analyze *run, bool print)
+{
+    struct findings findings = {0};
+    struct findings_options options = {.begin_ns = run->options.begin_ns,
+                                       .end_ns = run->options.end_ns};
+    struct facts *facts = facts_new(run->trace, &run->err);
+    int rc = facts == NULL ? -1 : 0;
+    if (rc == 0) {
+        rc = device_index(run->trace, run->args->device, &options.device, &run->err);
+    }
+    if (rc == 0) {
+        rc = findings_make(facts, &options, &findings, &run->err);
+    }
+    if (rc == 0 && print) {
+        rc = findings_print(run, facts, &findings, &run->err);
+    }
+    int status = COMMAND_DONE;
+    if (rc != 0) {
+        output_error(COMMAND_ANALYZE.name, &run->err);
+        status = COMMAND_FAILED;
+    } else if (thresholds_exceeded(run, &findings)) {
+        status = COMMAND_THRESHOLD;
+    }
+    findings_free(&findings);
+    facts_free(facts);
+    return status;
+}
+
+/* ---- the command ---- */
+
+static int prepare(struct analyze *run, const struct opts_rest *rest, struct calls *calls,
+                   struct err *err)
+{
+    const struct analyze_args *args = run->args;
+    if (rest->argc == 0) {
+        return err_set(err, "name a capture; --help shows the options");
+    }
+    run->form = (struct tables_form){.command = COMMAND_ANALYZE.name,
+                                     .path = rest->argv[0],
+                                     .target = args->output,
+                                     .format = args->format,
+                                     .force = args->force,
+                                     .quiet = args->quiet};
+    run->options.nvtx = args->filter_nvtx;
+    run->options.name = args->filter_name;
+    run->options.device = args->device;
+    run->options.pid = args->pid;
+    for (int i = 0; i < args->fail_on.count; i++) {
+        struct threshold limit;
+        if (threshold_parse(args->fail_on.items[i], &limit, err) != 0) {
+            return -1;
+        }
+    }
+    if (args->rules.count == 0 &&
+        (args->filter_nvtx != NULL || args->filter_name != NULL || args->pid >= 0)) {
+        return err_set(err, "--filter-nvtx, --filter-name and --process need a rule: add -r RULE");
+    }
+    if (tables_unit(args->timeunit, &run->form.unit_ns, err) != 0 ||
+        (args->filter_time != NULL &&
+         tables_time(args->filter_time, &run->options.begin_ns, &run->options.end_ns, err) != 0)) {
+        return -1;
+    }
+    return calls_parse(&args->rules, calls, err);
+}
+
+/* What of the capture the rules read; 0 = everything. */
+static uint32_t calls_kinds(const struct analyze *run, const struct calls *calls)
+{
+    uint32_t all = 0;
+    for (size_t i = 0; i < calls->count; i++) {
+        uint32_t kinds = report_call_kinds(&calls->list[i], &run->options);
+        if (kinds == 0) {
+            return 0;
+        }
+        all |= kinds;
+    }
+    return all;
+}
+
+static int run_all(struct analyze *run, const struct calls *calls)
+{
+    bool findings = calls->count == 0 || run->args->fail_on.count > 0;
+    const struct trace_options load = {.kinds = findings ? 0 : calls_kinds(run, calls)};
+    int status = COMMAND_DONE;
+    run->trace = trace_load(run->form.path, &load, &run->err);
+    if (run->trace == NULL) {
+        output_error(COMMAND_ANALYZE.name, &run->err);
+        return COMMAND_FAILED;
+    }
+    for (size_t i = 0; i < calls->count; i++) {
+        rule_run(run, &calls->list[i]);
+    }
+    if (findings) {
+        status = findings_run(run, calls->count == 0);
+    }
+    trace_free(run->trace);
+    return run->failed ? COMMAND_FAILED : status;
+}
+
+static int analyze_main(struct analyze *run, const struct opts_rest *rest)
+{
+    struct calls calls = {0};
+    if (run->args->help_rules != NULL) {
+        return tables_help(COMMAND_ANALYZE.name, REPORT_RULE, run->args->help_rules);
+    }
+    int status = COMMAND_USAGE;
+    if (prepare(run, rest, &calls, &run->err) != 0) {
+        output_error(COMMAND_ANALYZE.name, &run->err);
+    } else {
+        status = run_all(run, &calls);
+    }
+    calls_free(&calls);
+    return status;
+}
+
+static int analyze_run(int argc, char **argv)
+{
+    struct analyze_args *args = calloc(1, sizeof(*args)); /* the lists are large for a stack */
+    struct opts_rest rest;
+    int status = COMMAND_FAILED;
+    if (args == NULL) {
+        struct err err = {0};
+        (void)err_nomem(&err, "the options");
+        output_error(COMMAND_ANALYZE.name, &err);
+        return status;
+    }
+    args->device = -1;
+    args->pid = -1;
+    args->format = -1;
+    struct analyze run = {.args = args, .options = SELECT_OPTIONS_ALL};
+    if (opts_begin(&COMMAND_ANALYZE, argc, argv, args, &rest, &status)) {
+        status = analyze_main(&run, &rest);
+    }
+    free(args);
+    return status;
+}
+
+const struct command COMMAND_ANALYZE = {
+    .name = "analyze",
+    .args = "FILE",
+    .summary = "say what keeps the devices from working",
+    .options = &SPEC,
+    .run = analyze_run,
+};
