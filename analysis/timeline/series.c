@@ -320,12 +320,12 @@ static double level_in(const struct series *series, int64_t begin_ns, int64_t en
                        enum series_mode mode)
 {
     if (series->count == 0) {
-        return NAN;
+        return (double)NAN;
     }
     int64_t from_ns = begin_ns > series->at_ns[0] ? begin_ns : series->at_ns[0];
     int64_t to_ns = end_ns < series->end_ns ? end_ns : series->end_ns;
     if (to_ns <= from_ns) {
-        return NAN;
+        return (double)NAN;
     }
     size_t first = point_at(series, from_ns + 1) - 1; /* the last point at from or before */
     size_t last = point_at(series, to_ns);
