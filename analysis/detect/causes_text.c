@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/sort.h"
 #include "analysis/base/timefmt.h"
 #include "analysis/detect/causes.h"
 
@@ -170,7 +171,7 @@ struct causes_sum *causes_sum(const struct facts *facts, const struct gaps *gaps
         };
         sums[i].name_len = key == CAUSES_BY_NVTX ? plain_len(sums[i].name) : strlen(sums[i].name);
     }
-    qsort(sums, gaps->count, sizeof(*sums), key_cmp);
+    sort_list(sums, gaps->count, sizeof(*sums), key_cmp);
     size_t n = 0;
     for (size_t i = 1; i < gaps->count; i++) {
         if (key_cmp(&sums[n], &sums[i]) == 0) {
@@ -181,6 +182,6 @@ struct causes_sum *causes_sum(const struct facts *facts, const struct gaps *gaps
         }
     }
     *count = n + 1;
-    qsort(sums, *count, sizeof(*sums), total_cmp);
+    sort_list(sums, *count, sizeof(*sums), total_cmp);
     return sums;
 }

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
 #include "analysis/facts/nvtx_path.h"
 
 #define NS_PER_MS INT64_C(1000000)
@@ -36,22 +38,22 @@ static int launch_cmp(const void *a, const void *b)
     const struct launch *x = a;
     const struct launch *y = b;
     if (x->thread != y->thread) {
-        return x->thread < y->thread ? -1 : 1;
+        return COMPARE(x->thread, y->thread);
     }
     if (x->device != y->device) {
-        return x->device < y->device ? -1 : 1;
+        return COMPARE(x->device, y->device);
     }
     if (x->call_begin_ns != y->call_begin_ns) {
-        return x->call_begin_ns < y->call_begin_ns ? -1 : 1;
+        return COMPARE(x->call_begin_ns, y->call_begin_ns);
     }
-    return (x->api > y->api) - (x->api < y->api);
+    return COMPARE(x->api, y->api);
 }
 
 static int i64_cmp(const void *a, const void *b)
 {
     const int64_t *x = a;
     const int64_t *y = b;
-    return (*x > *y) - (*x < *y);
+    return COMPARE(*x, *y);
 }
 
 static int64_t queue_ns(const struct launch *launch)
@@ -112,7 +114,7 @@ static int launches_gather(const struct facts *facts, const struct density_optio
         }
     }
     if (out->count > 0) {
-        qsort(out->list, out->count, sizeof(*out->list), launch_cmp);
+        sort_list(out->list, out->count, sizeof(*out->list), launch_cmp);
     }
     return 0;
 }
@@ -171,7 +173,7 @@ static int64_t median_queue(struct work *work, const struct launch *list, size_t
     for (size_t i = 0; i < count; i++) {
         work->scratch[i] = queue_ns(&list[i]);
     }
-    qsort(work->scratch, count, sizeof(*work->scratch), i64_cmp);
+    sort_list(work->scratch, count, sizeof(*work->scratch), i64_cmp);
     int64_t high = work->scratch[count / 2];
     return count % 2 != 0 ? high : work->scratch[count / 2 - 1] / 2 + high / 2;
 }
@@ -285,7 +287,7 @@ static int zone_cmp(const void *a, const void *b)
     if (x->idle_ns != y->idle_ns) {
         return x->idle_ns < y->idle_ns ? 1 : -1;
     }
-    return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+    return COMPARE(x->begin_ns, y->begin_ns);
 }
 
 static void series_all(struct work *work, const struct launches *launches, struct density *out)
@@ -303,7 +305,7 @@ static void series_all(struct work *work, const struct launches *launches, struc
         i += count;
     }
     if (out->zone_count > 0) {
-        qsort(out->zones, out->zone_count, sizeof(*out->zones), zone_cmp);
+        sort_list(out->zones, out->zone_count, sizeof(*out->zones), zone_cmp);
     }
 }
 

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/sort.h"
 #include "analysis/base/utf8.h"
 #include "analysis/detect/findings_internal.h"
 
@@ -103,7 +104,7 @@ int findings_make(const struct facts *facts, const struct findings_options *opti
         return -1;
     }
     if (out->count > 0) {
-        qsort(out->list, out->count, sizeof(*out->list), finding_cmp);
+        sort_list(out->list, out->count, sizeof(*out->list), finding_cmp);
     }
     return 0;
 }

@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "analysis/base/array.h"
 #include "analysis/base/timefmt.h"
 #include "analysis/detect/causes.h"
 #include "analysis/detect/density.h"
@@ -185,15 +186,7 @@ static int64_t short_idle(const struct trace_device *device, int64_t begin_ns, i
 {
     int64_t ns = 0;
     uint32_t low = 0;
-    uint32_t high = device->busy_count;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (device->busy_end_ns[mid] < begin_ns) {
-            low = mid + 1;
-        } else {
-            high = mid;
-        }
-    }
+    BISECT(uint32_t, low, device->busy_count, mid, device->busy_end_ns[mid] < begin_ns)
     for (uint32_t i = low; i + 1 < device->busy_count && device->busy_begin_ns[i + 1] <= end_ns;
          i++) {
         int64_t gap_ns = device->busy_begin_ns[i + 1] - device->busy_end_ns[i];

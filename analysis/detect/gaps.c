@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
+
 /* The search in one device. */
 struct gaps_search {
     const struct trace *trace;
@@ -148,12 +151,12 @@ static int gaps_order(const void *a, const void *b)
     int64_t x_ns = x->end_ns - x->begin_ns;
     int64_t y_ns = y->end_ns - y->begin_ns;
     if (x_ns != y_ns) {
-        return x_ns > y_ns ? -1 : 1;
+        return COMPARE(y_ns, x_ns);
     }
     if (x->begin_ns != y->begin_ns) {
-        return x->begin_ns < y->begin_ns ? -1 : 1;
+        return COMPARE(x->begin_ns, y->begin_ns);
     }
-    return (x->device > y->device) - (x->device < y->device);
+    return COMPARE(x->device, y->device);
 }
 
 int gaps_find(const struct trace *trace, const struct busy *busy, const struct gaps_query *query,
@@ -170,7 +173,7 @@ int gaps_find(const struct trace *trace, const struct busy *busy, const struct g
         }
     }
     if (out->count > 0) {
-        qsort(out->list, out->count, sizeof *out->list, gaps_order);
+        sort_list(out->list, out->count, sizeof *out->list, gaps_order);
     }
     return 0;
 }

@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
+
 struct sweep {
     const struct facts *facts;
     uint32_t device;
@@ -109,7 +112,7 @@ static int idle_cmp(const void *a, const void *b)
     if (xi != yi) {
         return xi < yi ? 1 : -1;
     }
-    return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+    return COMPARE(x->begin_ns, y->begin_ns);
 }
 
 int lowuse_find(const struct facts *facts, const struct lowuse_options *options, struct lowuse *out,
@@ -149,7 +152,7 @@ int lowuse_find(const struct facts *facts, const struct lowuse_options *options,
             facts_busy_ns(facts, out->list[i].device, out->list[i].begin_ns, out->list[i].end_ns);
     }
     if (out->count > 0) {
-        qsort(out->list, out->count, sizeof(*out->list), idle_cmp);
+        sort_list(out->list, out->count, sizeof(*out->list), idle_cmp);
     }
     return 0;
 }

@@ -5,17 +5,20 @@
 
 #include <stdlib.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
+
 static int key_cmp(const void *a, const void *b)
 {
     const struct opaque_graph *x = a;
     const struct opaque_graph *y = b;
     if (x->device != y->device) {
-        return x->device < y->device ? -1 : 1;
+        return COMPARE(x->device, y->device);
     }
     if (x->process != y->process) {
-        return x->process < y->process ? -1 : 1;
+        return COMPARE(x->process, y->process);
     }
-    return (x->name > y->name) - (x->name < y->name);
+    return COMPARE(x->name, y->name);
 }
 
 static int total_cmp(const void *a, const void *b)
@@ -82,7 +85,7 @@ struct opaque_graph *opaque_find(const struct trace *trace, int64_t begin_ns, in
     if (n == 0) {
         return list;
     }
-    qsort(list, n, sizeof(*list), key_cmp);
+    sort_list(list, n, sizeof(*list), key_cmp);
     size_t kept = 0;
     for (size_t i = 1; i < n; i++) {
         if (key_cmp(&list[kept], &list[i]) == 0) {
@@ -92,6 +95,6 @@ struct opaque_graph *opaque_find(const struct trace *trace, int64_t begin_ns, in
         }
     }
     *count = kept + 1;
-    qsort(list, *count, sizeof(*list), total_cmp);
+    sort_list(list, *count, sizeof(*list), total_cmp);
     return list;
 }

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
 #include "analysis/trace/busy.h"
 
 enum {
@@ -74,7 +76,7 @@ int64_t transfers_exposed_ns(const struct trace *trace, uint32_t device, int64_t
 
 static int64_t cmp64(int64_t a, int64_t b)
 {
-    return (a > b) - (a < b);
+    return COMPARE(a, b);
 }
 
 static int key_cmp(const void *a, const void *b)
@@ -142,7 +144,7 @@ static void group(struct transfers *out)
     if (out->count == 0) {
         return;
     }
-    qsort(out->list, out->count, sizeof(*out->list), key_cmp);
+    sort_list(out->list, out->count, sizeof(*out->list), key_cmp);
     size_t n = 0;
     for (size_t i = 1; i < out->count; i++) {
         if (key_cmp(&out->list[n], &out->list[i]) == 0) {
@@ -152,7 +154,7 @@ static void group(struct transfers *out)
         }
     }
     out->count = n + 1;
-    qsort(out->list, out->count, sizeof(*out->list), exposed_cmp);
+    sort_list(out->list, out->count, sizeof(*out->list), exposed_cmp);
 }
 
 static bool wanted(const struct transfers_options *options, const struct transfer *one)

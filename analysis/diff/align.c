@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
 #include "analysis/base/buf.h"
 #include "analysis/base/intern.h"
+#include "analysis/base/sort.h"
 #include "analysis/base/utf8.h"
 
 /* ---- one axis ---- */
@@ -88,7 +90,7 @@ uint32_t align_find_range(const struct trace *trace, const struct align_range *r
         }
     }
     if (list != NULL && range->occurrence < count) {
-        qsort(list, count, sizeof *list, occurrence_cmp);
+        sort_list(list, count, sizeof *list, occurrence_cmp);
         found = list[range->occurrence].nvtx;
     }
     free(list);
@@ -206,17 +208,17 @@ static int row_cmp(const void *a, const void *b)
     int64_t x_ns = x->delta_ns < 0 ? -x->delta_ns : x->delta_ns;
     int64_t y_ns = y->delta_ns < 0 ? -y->delta_ns : y->delta_ns;
     if (x_ns != y_ns) {
-        return x_ns > y_ns ? -1 : 1;
+        return COMPARE(y_ns, x_ns);
     }
     int64_t x_all = x->total_ns[0] + x->total_ns[1];
     int64_t y_all = y->total_ns[0] + y->total_ns[1];
     if (x_all != y_all) {
-        return x_all > y_all ? -1 : 1;
+        return COMPARE(y_all, x_all);
     }
     if (x->name[0] != y->name[0]) {
-        return x->name[0] < y->name[0] ? -1 : 1;
+        return COMPARE(x->name[0], y->name[0]);
     }
-    return (x->name[1] > y->name[1]) - (x->name[1] < y->name[1]);
+    return COMPARE(x->name[1], y->name[1]);
 }
 
 static int delta_room(struct align_delta *delta, size_t rows, size_t names)
@@ -261,7 +263,7 @@ static void join(const struct align_names *names, struct align_delta *delta)
         }
         side_add(row, 1, from);
     }
-    qsort(delta->rows, delta->count, sizeof *delta->rows, row_cmp);
+    sort_list(delta->rows, delta->count, sizeof *delta->rows, row_cmp);
 }
 
 int align_delta_make(const struct align_names *names, const struct list_query query[2],

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/sort.h"
 #include "analysis/diff/diff_side.h"
 
 static const char *const section_names[DIFF_SECTION_COUNT] = {
@@ -163,7 +164,7 @@ static void match_shapes(struct diff *out, struct left left[2])
 {
     for (int i = 0; i < 2; i++) {
         if (left[i].count > 0) {
-            qsort(left[i].list, left[i].count, sizeof(*left[i].list), left_cmp);
+            sort_list(left[i].list, left[i].count, sizeof(*left[i].list), left_cmp);
         }
     }
     size_t i = 0;
@@ -233,7 +234,7 @@ static int rows_sort(struct diff *diff)
         order[i] = (struct order){diff->rows[i], order_key(diff, &diff->rows[i])};
     }
     if (diff->count > 0) {
-        qsort(order, diff->count, sizeof(*order), order_cmp);
+        sort_list(order, diff->count, sizeof(*order), order_cmp);
     }
     for (size_t i = 0; i < diff->count; i++) {
         diff->rows[i] = order[i].row;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
 #include "analysis/base/utf8.h"
 #include "analysis/detect/causes.h"
 
@@ -418,7 +420,7 @@ static void merge_equal(struct diff_sum *sum)
     if (sum->count == 0) {
         return;
     }
-    qsort(sum->list, sum->count, sizeof(*sum->list), entry_cmp);
+    sort_list(sum->list, sum->count, sizeof(*sum->list), entry_cmp);
     size_t n = 0;
     for (size_t i = 1; i < sum->count; i++) {
         if (entry_cmp(&sum->list[n], &sum->list[i]) == 0) {
@@ -470,7 +472,7 @@ static int shape_cmp(const void *a, const void *b)
 {
     const struct shape_ref *x = a;
     const struct shape_ref *y = b;
-    return (x->row > y->row) - (x->row < y->row);
+    return COMPARE(x->row, y->row);
 }
 
 static size_t shapes_wanted(const struct facts *facts, struct diff_sum *sum, struct shape_ref *refs)
@@ -521,7 +523,7 @@ void diff_sum_shapes(const struct facts *facts, struct diff_sum *sum)
         refs != NULL && facts->trace->path != NULL ? trace_store(facts->trace, NULL) : NULL;
     size_t count = store != NULL ? shapes_wanted(facts, sum, refs) : 0;
     if (count > 0) {
-        qsort(refs, count, sizeof(*refs), shape_cmp);
+        sort_list(refs, count, sizeof(*refs), shape_cmp);
         shapes_scan(store, refs, count);
     }
     store_close(store);

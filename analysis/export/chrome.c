@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
 #include "analysis/table/json.h"
 
 #define NS_PER_MS INT64_C(1000000)
@@ -403,7 +405,7 @@ static int i64_cmp(const void *a, const void *b)
 {
     const int64_t *x = a;
     const int64_t *y = b;
-    return (*x > *y) - (*x < *y);
+    return COMPARE(*x, *y);
 }
 
 /* Launches in each ms of the session's axis; a count of 0 only after a count that was not. */
@@ -451,7 +453,7 @@ static int counters_launches(struct writer *w)
             }
         }
         if (count > 0) {
-            qsort(ms, count, sizeof(*ms), i64_cmp);
+            sort_list(ms, count, sizeof(*ms), i64_cmp);
         }
         counter_launches(w, p, ms, count);
     }

@@ -9,6 +9,9 @@
 
 #include <stdlib.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
+
 enum {
     COPY_SMALL_BYTES = 65536, /* copies up to this from pageable memory return early */
     COPY_KIND_HTOD = 1,
@@ -46,14 +49,14 @@ static int row_ref_cmp(const void *a, const void *b)
 {
     const struct row_ref *x = a;
     const struct row_ref *y = b;
-    return (x->row > y->row) - (x->row < y->row);
+    return COMPARE(x->row, y->row);
 }
 
 static int copy_cmp(const void *a, const void *b)
 {
     const struct facts_copy *x = a;
     const struct facts_copy *y = b;
-    return (x->gpu > y->gpu) - (x->gpu < y->gpu);
+    return COMPARE(x->gpu, y->gpu);
 }
 
 /* A copy, a migration or a set, by the table that holds its row. */
@@ -81,7 +84,7 @@ static struct row_ref *copy_rows(const struct trace *trace, bool sets, size_t *c
             refs[n++] = (struct row_ref){.row = gpu->row[i], .gpu = i};
         }
     }
-    qsort(refs, n, sizeof(*refs), row_ref_cmp);
+    sort_list(refs, n, sizeof(*refs), row_ref_cmp);
     return refs;
 }
 
@@ -147,7 +150,7 @@ static int copies_load(struct facts *facts, struct store *store)
     }
     copies_scan(facts, store, false);
     copies_scan(facts, store, true);
-    qsort(facts->copies, facts->copy_count, sizeof(*facts->copies), copy_cmp);
+    sort_list(facts->copies, facts->copy_count, sizeof(*facts->copies), copy_cmp);
     return 0;
 }
 
@@ -160,30 +163,25 @@ struct record {
     int64_t stream_id;
 };
 
-static int cmp_i64(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int record_cmp(const void *a, const void *b)
 {
     const struct record *x = a;
     const struct record *y = b;
-    int c = cmp_i64(x->process, y->process);
+    int c = COMPARE(x->process, y->process);
     if (c == 0) {
-        c = cmp_i64(x->event_id, y->event_id);
+        c = COMPARE(x->event_id, y->event_id);
     }
-    return c != 0 ? c : cmp_i64(x->correlation, y->correlation);
+    return c != 0 ? c : COMPARE(x->correlation, y->correlation);
 }
 
 static int wait_key_cmp(const struct facts_wait *x, uint32_t process, int64_t context,
                         int64_t stream)
 {
-    int c = cmp_i64(x->process, process);
+    int c = COMPARE(x->process, process);
     if (c == 0) {
-        c = cmp_i64(x->context_id, context);
+        c = COMPARE(x->context_id, context);
     }
-    return c != 0 ? c : cmp_i64(x->stream_id, stream);
+    return c != 0 ? c : COMPARE(x->stream_id, stream);
 }
 
 static int wait_cmp(const void *a, const void *b)
@@ -191,7 +189,7 @@ static int wait_cmp(const void *a, const void *b)
     const struct facts_wait *x = a;
     const struct facts_wait *y = b;
     int c = wait_key_cmp(x, y->process, y->context_id, y->stream_id);
-    return c != 0 ? c : cmp_i64(x->begin_ns, y->begin_ns);
+    return c != 0 ? c : COMPARE(x->begin_ns, y->begin_ns);
 }
 
 static uint32_t process_of(const struct trace *trace, int64_t global_pid)
@@ -232,7 +230,7 @@ static struct record *records_load(const struct trace *trace, struct store *stor
         store_cursor_close(cursor);
     }
     if (*count > 0) {
-        qsort(records, *count, sizeof(*records), record_cmp);
+        sort_list(records, *count, sizeof(*records), record_cmp);
     }
     return records;
 }
@@ -241,15 +239,7 @@ static struct record *records_load(const struct trace *trace, struct store *stor
 static int64_t record_stream(const struct record *records, size_t count, const struct record *key)
 {
     size_t low = 0;
-    size_t high = count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (record_cmp(&records[mid], key) < 0) {
-            low = mid + 1;
-        } else {
-            high = mid;
-        }
-    }
+    BISECT(size_t, low, count, mid, record_cmp(&records[mid], key) < 0)
     if (low == 0 || records[low - 1].process != key->process ||
         records[low - 1].event_id != key->event_id) {
         return -1;
@@ -307,7 +297,7 @@ static int waits_load(struct facts *facts, struct store *store)
     }
     free(records);
     if (facts->wait_count > 0) {
-        qsort(facts->waits, facts->wait_count, sizeof(*facts->waits), wait_cmp);
+        sort_list(facts->waits, facts->wait_count, sizeof(*facts->waits), wait_cmp);
     }
     return 0;
 }
@@ -444,16 +434,8 @@ const struct facts_wait *facts_wait_before(const struct facts *facts, const stru
 /* Busy time of a device before t. */
 static int64_t busy_before(const struct trace_device *device, int64_t t_ns)
 {
-    uint32_t low = 0;
-    uint32_t high = device->busy_count;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (device->busy_end_ns[mid] <= t_ns) {
-            low = mid + 1;
-        } else {
-            high = mid;
-        }
-    }
+    size_t low = 0;
+    BISECT(size_t, low, device->busy_count, mid, device->busy_end_ns[mid] <= t_ns)
     int64_t sum = device->busy_sum_ns[low];
     if (low < device->busy_count && device->busy_begin_ns[low] < t_ns) {
         sum += t_ns - device->busy_begin_ns[low];

@@ -6,6 +6,9 @@
 
 #include <stdlib.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
+
 enum {
     KIND_PAGEABLE = 0, /* memKind of the file */
     KIND_PINNED = 1,
@@ -13,26 +16,21 @@ enum {
     OPER_FREE = 1,
 };
 
-static int cmp_i64(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int time_cmp(const void *a, const void *b)
 {
     const struct memory_event *x = a;
     const struct memory_event *y = b;
-    int c = cmp_i64(x->at_ns, y->at_ns);
-    return c != 0 ? c : cmp_i64(x->row, y->row);
+    int c = COMPARE(x->at_ns, y->at_ns);
+    return c != 0 ? c : COMPARE(x->row, y->row);
 }
 
 static int block_cmp(const struct memory_event *x, const struct memory_event *y)
 {
-    int c = cmp_i64(x->global_pid, y->global_pid);
+    int c = COMPARE(x->global_pid, y->global_pid);
     if (c == 0) {
-        c = cmp_i64(x->device_id, y->device_id);
+        c = COMPARE(x->device_id, y->device_id);
     }
-    return c != 0 ? c : cmp_i64(x->address, y->address);
+    return c != 0 ? c : COMPARE(x->address, y->address);
 }
 
 static int place_cmp(const void *a, const void *b)
@@ -99,9 +97,9 @@ int memory_read(struct store *store, struct memory_events *out, struct err *err)
         memory_free(out);
         return -1;
     }
-    qsort(out->list, out->count, sizeof *out->list, place_cmp);
+    sort_list(out->list, out->count, sizeof *out->list, place_cmp);
     pair(out);
-    qsort(out->list, out->count, sizeof *out->list, time_cmp);
+    sort_list(out->list, out->count, sizeof *out->list, time_cmp);
     return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/base/sort.h"
 #include "analysis/filter/filter.h"
 
 /* "range[@domain][/index]" taken apart; texts point into the option. */
@@ -90,7 +91,7 @@ static int64_t *select_instances(const struct trace *trace, const struct select_
             (*count)++;
         }
     }
-    qsort(pairs, *count, 2 * sizeof *pairs, select_compare_begin);
+    sort_list(pairs, *count, 2 * sizeof *pairs, select_compare_begin);
     free(wanted);
     return pairs;
 }

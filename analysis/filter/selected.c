@@ -1,6 +1,8 @@
 /* selected: the kept events of one table as a list in order of time; see select.h. */
 #include <stdlib.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
 #include "analysis/filter/select.h"
 
 /* Sort key of an event; qsort is not stable, so the table order is part of it. */
@@ -14,9 +16,9 @@ static int event_key_compare(const void *left, const void *right)
     const struct event_key *a = left;
     const struct event_key *b = right;
     if (a->begin_ns != b->begin_ns) {
-        return a->begin_ns < b->begin_ns ? -1 : 1;
+        return COMPARE(a->begin_ns, b->begin_ns);
     }
-    return (a->event > b->event) - (a->event < b->event);
+    return COMPARE(a->event, b->event);
 }
 
 /* Gathers the kept events of the table; returns how many. */
@@ -33,7 +35,8 @@ static size_t selected_gather(const struct trace *trace, const struct selection 
             continue;
         }
         for (i = l->first; i < l->first + l->count; i++) {
-            if (select_event(trace, select, table, i, kinds) && select_name(select, events->name[i])) {
+            if (select_event(trace, select, table, i, kinds) &&
+                select_name(select, events->name[i])) {
                 keys[count++] = (struct event_key){events->begin_ns[i], i};
             }
         }
@@ -41,8 +44,8 @@ static size_t selected_gather(const struct trace *trace, const struct selection 
     return count;
 }
 
-int selected_new(const struct trace *trace, const struct selection *select,
-                 enum trace_table table, uint32_t kinds, struct selected *out, struct err *err)
+int selected_new(const struct trace *trace, const struct selection *select, enum trace_table table,
+                 uint32_t kinds, struct selected *out, struct err *err)
 {
     size_t all = (size_t)trace->events[table].count + 1;
     struct event_key *keys = malloc(all * sizeof *keys);
@@ -57,7 +60,7 @@ int selected_new(const struct trace *trace, const struct selection *select,
         free(keys);
         return err_nomem(err, "the list of events");
     }
-    qsort(keys, out->count, sizeof *keys, event_key_compare);
+    sort_list(keys, out->count, sizeof *keys, event_key_compare);
     for (i = 0; i < out->count; i++) {
         out->list[i] = keys[i].event;
     }

@@ -4,6 +4,8 @@
  */
 #include <stdlib.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
 #include "analysis/filter/terms_internal.h"
 
 struct window {
@@ -95,7 +97,7 @@ static int window_cmp(const void *a, const void *b)
 {
     const struct window *x = a;
     const struct window *y = b;
-    return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+    return COMPARE(x->begin_ns, y->begin_ns);
 }
 
 /* Names of ranges that an nvtx word matches. */
@@ -149,7 +151,7 @@ static struct window *thread_windows(const struct terms_work *work, uint32_t thr
         return NULL;
     }
     all = collect_windows(work, thread, names, windows);
-    qsort(windows, all, sizeof *windows, window_cmp);
+    sort_list(windows, all, sizeof *windows, window_cmp);
     for (size_t i = 0; i < all; i++) {
         if (*count == 0 || windows[i].begin_ns > windows[*count - 1].end_ns) {
             windows[(*count)++] = windows[i];

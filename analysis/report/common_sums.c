@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
 #include "analysis/report/common.h"
 
 uint32_t kit_sums_group(struct kit_sums *sums, const struct kit_text *texts, int count)
@@ -46,10 +48,10 @@ static int kit_sum_compare(const void *left, const void *right)
     int i;
     int order;
     if (a->stat.total != b->stat.total) {
-        return a->stat.total > b->stat.total ? -1 : 1;
+        return COMPARE(b->stat.total, a->stat.total);
     }
     if (a->stat.count != b->stat.count) {
-        return a->stat.count < b->stat.count ? -1 : 1;
+        return COMPARE(a->stat.count, b->stat.count);
     }
     order = 0;
     for (i = KIT_TEXTS_MAX - 1; i >= 0 && order == 0; i--) {
@@ -76,7 +78,7 @@ static void kit_sums_fill(struct kit_sums *sums, const struct kit_sums_layout *l
             rows[g].texts[i].len = intern_len(&sums->texts, ids[i]);
         }
     }
-    qsort(rows, sums->keys.count, sizeof *rows, kit_sum_compare);
+    sort_list(rows, sums->keys.count, sizeof *rows, kit_sum_compare);
 }
 
 static void kit_sums_put(struct table *table, const struct kit_sum *row,

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
+
 static const char *const names[TRACE_TABLE_COUNT] = {
     [TRACE_GPU] = "gpu",   [TRACE_API] = "api",           [TRACE_NVTX] = "nvtx",
     [TRACE_OSRT] = "osrt", [TRACE_OVERHEAD] = "overhead",
@@ -102,9 +105,9 @@ static int order_cmp(const void *a, const void *b)
     const struct order *x = a;
     const struct order *y = b;
     if (x->begin_ns != y->begin_ns) {
-        return x->begin_ns < y->begin_ns ? -1 : 1;
+        return COMPARE(x->begin_ns, y->begin_ns);
     }
-    return (x->index > y->index) - (x->index < y->index);
+    return COMPARE(x->index, y->index);
 }
 
 struct table *events_table(const struct trace *trace, enum trace_table table, int64_t begin_ns,
@@ -126,7 +129,7 @@ struct table *events_table(const struct trace *trace, enum trace_table table, in
         }
     }
     if (count > 0) {
-        qsort(order, count, sizeof(*order), order_cmp);
+        sort_list(order, count, sizeof(*order), order_cmp);
     }
     for (size_t i = 0; i < count; i++) {
         put_event(out, trace, table, order[i].index);

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
 #include "analysis/report/common.h"
 #include "analysis/report/nsys_rules.h"
 #include "analysis/report/report_list.h"
@@ -37,9 +39,9 @@ static int busy_op_compare(const void *left, const void *right)
     const struct busy_op *a = left;
     const struct busy_op *b = right;
     if (a->begin_ns != b->begin_ns) {
-        return a->begin_ns < b->begin_ns ? -1 : 1;
+        return COMPARE(a->begin_ns, b->begin_ns);
     }
-    return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
+    return COMPARE(a->end_ns, b->end_ns);
 }
 
 /* Is the lane a stream of that process and device? */
@@ -126,7 +128,7 @@ static int busy_work_new(const struct report_context *c, uint32_t lane, bool ove
     if (out->count > 0 && overhead) {
         busy_work_overhead(c, out);
     }
-    qsort(out->ops, out->count, sizeof *out->ops, busy_op_compare);
+    sort_list(out->ops, out->count, sizeof *out->ops, busy_op_compare);
     return 0;
 }
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
 #include "analysis/report/common.h"
 #include "analysis/report/report_list.h"
 #include "analysis/timeline/nvtx_ranges.h"
@@ -34,12 +36,12 @@ static int nvtx_id_compare(const void *left, const void *right)
     const struct nvtx_id_key *a = left;
     const struct nvtx_id_key *b = right;
     if (a->begin_ns != b->begin_ns) {
-        return a->begin_ns < b->begin_ns ? -1 : 1;
+        return COMPARE(a->begin_ns, b->begin_ns);
     }
     if (a->end_ns != b->end_ns) {
-        return a->end_ns > b->end_ns ? -1 : 1;
+        return COMPARE(b->end_ns, a->end_ns);
     }
-    return (a->range > b->range) - (a->range < b->range);
+    return COMPARE(a->range, b->range);
 }
 
 static int nvtx_ids_new(const struct nvtx_ranges *ranges, struct nvtx_ids *out, struct err *err)
@@ -57,7 +59,7 @@ static int nvtx_ids_new(const struct nvtx_ranges *ranges, struct nvtx_ids *out, 
         keys[i] =
             (struct nvtx_id_key){ranges->list[i].begin_ns, ranges->list[i].end_ns, (uint32_t)i};
     }
-    qsort(keys, count, sizeof *keys, nvtx_id_compare);
+    sort_list(keys, count, sizeof *keys, nvtx_id_compare);
     for (i = 0; i < count; i++) {
         out->order[i] = keys[i].range;
         out->id[keys[i].range] = (uint32_t)i + 1;

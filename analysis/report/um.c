@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
 #include "analysis/report/common.h"
 #include "analysis/report/report_list.h"
 
@@ -191,10 +193,10 @@ static int um_order_compare(const void *left, const void *right)
     const struct um_order *a = left;
     const struct um_order *b = right;
     if (a->bytes != b->bytes) {
-        return a->bytes > b->bytes ? -1 : 1;
+        return COMPARE(b->bytes, a->bytes);
     }
     if (a->faults != b->faults) {
-        return a->faults > b->faults ? -1 : 1;
+        return COMPARE(b->faults, a->faults);
     }
     return (uint64_t)a->address < (uint64_t)b->address ? -1 : 1;
 }
@@ -232,7 +234,7 @@ static int um_sum(const struct report_context *c, struct report_result *out, str
                 (struct um_order){page->htod_bytes + page->dtoh_bytes,
                                   page->cpu_faults + page->gpu_faults, um_address(&work, i), i};
         }
-        qsort(order, work.addresses.count, sizeof *order, um_order_compare);
+        sort_list(order, work.addresses.count, sizeof *order, um_order_compare);
         for (i = 0; i < work.addresses.count && i < limit; i++) {
             um_put(&work, &order[i], out->table);
         }

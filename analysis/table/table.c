@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
 #include "analysis/table/table_internal.h"
 
 struct table *table_new(const char *title, const struct table_column *columns, int column_count)
@@ -185,7 +186,7 @@ static int table_compare(const struct table *table, int column, size_t left, siz
         return (int)a.empty - (int)b.empty;
     }
     if (a.i != b.i) {
-        return a.i < b.i ? -1 : 1;
+        return COMPARE(a.i, b.i);
     }
     if (a.real < b.real || a.real > b.real) {
         return a.real < b.real ? -1 : 1;

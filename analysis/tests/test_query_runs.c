@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/runs.h"
+#include "analysis/base/sort.h"
 #include "analysis/tests/check.h"
 
 struct item {
@@ -50,7 +50,7 @@ static void test_random(void **state)
         if (count > 0) {
             qsort(want, count, sizeof *want, want_cmp);
         }
-        assert_int_equal(runs_sort(got, count, sizeof *got, item_cmp, &up), 0);
+        assert_int_equal(sort_runs(got, count, sizeof *got, item_cmp, &up), 0);
         for (size_t i = 0; i < count; i++) {
             assert_int_equal(got[i].key, want[i].key);
             assert_int_equal(got[i].at, want[i].at);
@@ -64,13 +64,13 @@ static void test_order(void **state)
     const int up = 1;
     const int down = -1;
     (void)state;
-    assert_int_equal(runs_sort(items, 4, sizeof *items, item_cmp, &up), 0);
+    assert_int_equal(sort_runs(items, 4, sizeof *items, item_cmp, &up), 0);
     assert_int_equal(items[0].key, 1);
-    assert_int_equal(runs_sort(items, 4, sizeof *items, item_cmp, &down), 0);
+    assert_int_equal(sort_runs(items, 4, sizeof *items, item_cmp, &down), 0);
     assert_int_equal(items[0].at, 2);
     assert_int_equal(items[1].at, 3);
     assert_int_equal(items[3].key, 1);
-    assert_int_equal(runs_sort(NULL, 0, sizeof *items, item_cmp, &up), 0);
+    assert_int_equal(sort_runs(NULL, 0, sizeof *items, item_cmp, &up), 0);
 }
 
 int main(void)

@@ -4,15 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/runs.h"
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
 #include "analysis/base/stat.h"
 #include "analysis/facts/slice.h"
 #include "analysis/timeline/lists.h"
-
-static int cmp_i64(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
 
 static void lane_collect(const struct list_query *query, const struct trace_lane *lane,
                          uint32_t name, struct instances *out)
@@ -161,11 +157,11 @@ static int instance_cmp(const void *a, const void *b)
 {
     const struct instance_key *x = a;
     const struct instance_key *y = b;
-    int c = cmp_i64(x->key, y->key);
+    int c = COMPARE(x->key, y->key);
     if (c == 0) {
-        c = cmp_i64(x->begin_ns, y->begin_ns);
+        c = COMPARE(x->begin_ns, y->begin_ns);
     }
-    return c != 0 ? c : cmp_i64(x->index, y->index);
+    return c != 0 ? c : COMPARE(x->index, y->index);
 }
 
 /* Indices by begin; arg is begin_ns of the table. */
@@ -174,8 +170,8 @@ static int begin_cmp(const void *a, const void *b, const void *arg)
     const int64_t *begin_ns = arg;
     uint32_t x = *(const uint32_t *)a;
     uint32_t y = *(const uint32_t *)b;
-    int c = cmp_i64(begin_ns[x], begin_ns[y]);
-    return c != 0 ? c : cmp_i64(x, y);
+    int c = COMPARE(begin_ns[x], begin_ns[y]);
+    return c != 0 ? c : COMPARE(x, y);
 }
 
 void instances_sort(const struct trace *trace, struct instances *instances, bool by_duration,
@@ -183,7 +179,7 @@ void instances_sort(const struct trace *trace, struct instances *instances, bool
 {
     const struct trace_events *events = &trace->events[instances->table];
     if (!by_duration && !descending &&
-        runs_sort(instances->index, instances->count, sizeof *instances->index, begin_cmp,
+        sort_runs(instances->index, instances->count, sizeof *instances->index, begin_cmp,
                   events->begin_ns) == 0) {
         return;
     }
@@ -198,7 +194,7 @@ void instances_sort(const struct trace *trace, struct instances *instances, bool
         keys[i] = (struct instance_key){
             .key = descending ? -key : key, .begin_ns = events->begin_ns[index], .index = index};
     }
-    qsort(keys, instances->count, sizeof *keys, instance_cmp);
+    sort_list(keys, instances->count, sizeof *keys, instance_cmp);
     for (size_t i = 0; i < instances->count; i++) {
         instances->index[i] = keys[i].index;
     }

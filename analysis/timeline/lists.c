@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
 #include "analysis/facts/slice.h"
 
 enum trace_table list_table_of(enum trace_kind kind)
@@ -159,16 +161,11 @@ struct sort_key {
     struct list_row row;
 };
 
-static int cmp_i64(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int cmp_text(const struct trace_name *a, const struct trace_name *b)
 {
     size_t len = a->brief_len < b->brief_len ? a->brief_len : b->brief_len;
     int c = memcmp(a->brief, b->brief, len);
-    return c != 0 ? c : cmp_i64(a->brief_len, b->brief_len);
+    return c != 0 ? c : COMPARE(a->brief_len, b->brief_len);
 }
 
 static int sort_key_cmp(const void *a, const void *b)
@@ -177,12 +174,12 @@ static int sort_key_cmp(const void *a, const void *b)
     const struct sort_key *y = b;
     int c = x->name != NULL && y->name != NULL ? cmp_text(x->name, y->name) : 0;
     if (c == 0) {
-        c = cmp_i64(x->key, y->key);
+        c = COMPARE(x->key, y->key);
     }
     if (c == 0) {
-        c = cmp_i64(y->row.inside_ns, x->row.inside_ns);
+        c = COMPARE(y->row.inside_ns, x->row.inside_ns);
     }
-    return c != 0 ? c : cmp_i64(x->row.name, y->row.name);
+    return c != 0 ? c : COMPARE(x->row.name, y->row.name);
 }
 
 static int sort_key_cmp_down(const void *a, const void *b)
@@ -191,12 +188,12 @@ static int sort_key_cmp_down(const void *a, const void *b)
     const struct sort_key *y = b;
     int c = x->name != NULL && y->name != NULL ? cmp_text(y->name, x->name) : 0;
     if (c == 0) {
-        c = cmp_i64(y->key, x->key);
+        c = COMPARE(y->key, x->key);
     }
     if (c == 0) {
-        c = cmp_i64(y->row.inside_ns, x->row.inside_ns);
+        c = COMPARE(y->row.inside_ns, x->row.inside_ns);
     }
-    return c != 0 ? c : cmp_i64(x->row.name, y->row.name);
+    return c != 0 ? c : COMPARE(x->row.name, y->row.name);
 }
 
 static int64_t row_key(const struct list_row *row, enum list_column column)
@@ -233,7 +230,7 @@ void list_sort(const struct trace *trace, struct list *list, enum list_column co
         keys[i].name = column == LIST_NAME ? &trace->names[row->name] : NULL;
         keys[i].row = *row;
     }
-    qsort(keys, list->count, sizeof *keys, descending ? sort_key_cmp_down : sort_key_cmp);
+    sort_list(keys, list->count, sizeof *keys, descending ? sort_key_cmp_down : sort_key_cmp);
     for (size_t i = 0; i < list->count; i++) {
         list->rows[i] = keys[i].row;
     }

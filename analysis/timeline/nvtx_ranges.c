@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/runs.h"
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
 
 /* The ranges that are open at the place of a sweep. */
 struct nvtx_open {
@@ -19,15 +20,15 @@ static int nvtx_compare(const void *left, const void *right, const void *arg)
     const struct nvtx_range *b = right;
     (void)arg;
     if (a->scope != b->scope) {
-        return a->scope < b->scope ? -1 : 1;
+        return COMPARE(a->scope, b->scope);
     }
     if (a->begin_ns != b->begin_ns) {
-        return a->begin_ns < b->begin_ns ? -1 : 1;
+        return COMPARE(a->begin_ns, b->begin_ns);
     }
     if (a->end_ns != b->end_ns) {
-        return a->end_ns > b->end_ns ? -1 : 1;
+        return COMPARE(b->end_ns, a->end_ns);
     }
-    return (a->event > b->event) - (a->event < b->event);
+    return COMPARE(a->event, b->event);
 }
 
 /*
@@ -160,7 +161,7 @@ int nvtx_ranges_new(const struct trace *trace, const struct selection *select, u
     out->count = rc == 0 ? (uint32_t)events.count : 0;
     selected_free(&events);
     if (rc == 0) {
-        rc = runs_sort(out->list, out->count, sizeof *out->list, nvtx_compare, NULL) == 0 &&
+        rc = sort_runs(out->list, out->count, sizeof *out->list, nvtx_compare, NULL) == 0 &&
                      nvtx_ranges_link(out) == 0
                  ? 0
                  : err_nomem(err, "the NVTX ranges");
@@ -190,12 +191,12 @@ static int nvtx_call_compare(const void *left, const void *right, const void *ar
     const struct nvtx_call *b = right;
     (void)arg;
     if (a->scope != b->scope) {
-        return a->scope < b->scope ? -1 : 1;
+        return COMPARE(a->scope, b->scope);
     }
     if (a->begin_ns != b->begin_ns) {
-        return a->begin_ns < b->begin_ns ? -1 : 1;
+        return COMPARE(a->begin_ns, b->begin_ns);
     }
-    return (a->api > b->api) - (a->api < b->api);
+    return COMPARE(a->api, b->api);
 }
 
 /* The kept calls that have ops. NULL without memory. */
@@ -220,7 +221,7 @@ static struct nvtx_call *nvtx_calls(const struct trace *trace, const struct sele
             }
         }
     }
-    if (calls != NULL && runs_sort(calls, *count, sizeof *calls, nvtx_call_compare, NULL) != 0) {
+    if (calls != NULL && sort_runs(calls, *count, sizeof *calls, nvtx_call_compare, NULL) != 0) {
         free(calls);
         calls = NULL;
     }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "analysis/base/array.h"
 #include "analysis/trace/busy.h"
 
 enum {
@@ -223,16 +224,8 @@ void overlap_free(struct overlap *overlap)
 /* Time by set from the first change to t; t is not before it. */
 static struct overlap_sums sums_before(const struct changes *changes, int64_t t_ns)
 {
-    size_t low = 0;
-    size_t high = changes->count; /* the first change after t */
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (changes->at_ns[mid] <= t_ns) {
-            low = mid + 1;
-        } else {
-            high = mid;
-        }
-    }
+    size_t low = 0; /* the first change after t */
+    BISECT(size_t, low, changes->count, mid, changes->at_ns[mid] <= t_ns)
     size_t last = low - 1; /* at_ns[last] <= t */
     struct overlap_sums sums = changes->block[last / BLOCK];
     for (size_t i = last / BLOCK * BLOCK; i < last; i++) {

@@ -9,59 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A binary heap of (key, value), smallest key first, ties by value. */
-struct heap_item {
-    int64_t key;
-    uint32_t value;
-};
-struct heap {
-    struct heap_item *items; /* owned; room for all that will be in it at once */
-    uint32_t count;
-};
-
-static bool heap_less(struct heap_item a, struct heap_item b)
-{
-    return a.key < b.key || (a.key == b.key && a.value < b.value);
-}
-
-static void heap_push(struct heap *heap, int64_t key, uint32_t value)
-{
-    struct heap_item item = {key, value};
-    uint32_t at = heap->count++;
-    while (at > 0 && heap_less(item, heap->items[(at - 1) / 2])) {
-        heap->items[at] = heap->items[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    heap->items[at] = item;
-}
-
-static struct heap_item heap_pop(struct heap *heap)
-{
-    struct heap_item top = heap->items[0];
-    struct heap_item item = heap->items[--heap->count];
-    uint32_t at = 0;
-    while (at * 2 + 1 < heap->count) {
-        uint32_t child = at * 2 + 1;
-        if (child + 1 < heap->count && heap_less(heap->items[child + 1], heap->items[child])) {
-            child++;
-        }
-        if (!heap_less(heap->items[child], item)) {
-            break;
-        }
-        heap->items[at] = heap->items[child];
-        at = child;
-    }
-    heap->items[at] = item;
-    return top;
-}
+#include "analysis/base/heap.h"
+#include "analysis/base/partition.h"
 
 struct packer {
     const struct trace *trace;
     const uint32_t *lanes;
     uint32_t lane_count;
     struct heap cursors; /* value: place in lanes; key: begin of its next op */
-    struct heap busy;    /* value: row; key: when it is free */
-    struct heap free_rows;
+    struct partition rows;
     uint32_t *at;    /* next op of each lane */
     uint32_t *index; /* ops by begin */
     uint32_t *lane;  /* of each */
@@ -89,23 +45,21 @@ static void packer_merge(struct packer *packer)
     }
 }
 
-/* Gives each op its row; returns the rows. An op without length takes one ns, so that it is not
+/* Gives each op its row; returns the rows, PARTITION_FULL without memory. An op without length takes one ns, so that it is not
  * drawn over by the next. */
 static uint32_t packer_rows(struct packer *packer, const struct trace_events *events,
                             uint32_t count)
 {
-    uint32_t rows = 0;
     for (uint32_t i = 0; i < count; i++) {
         int64_t begin_ns = events->begin_ns[packer->index[i]];
         int64_t end_ns = events->end_ns[packer->index[i]];
-        while (packer->busy.count > 0 && packer->busy.items[0].key <= begin_ns) {
-            uint32_t row = heap_pop(&packer->busy).value;
-            heap_push(&packer->free_rows, row, row);
+        packer->row[i] =
+            partition_row(&packer->rows, begin_ns, end_ns > begin_ns ? end_ns : begin_ns + 1);
+        if (packer->row[i] == PARTITION_FULL) {
+            return PARTITION_FULL;
         }
-        packer->row[i] = packer->free_rows.count > 0 ? heap_pop(&packer->free_rows).value : rows++;
-        heap_push(&packer->busy, end_ns > begin_ns ? end_ns : begin_ns + 1, packer->row[i]);
     }
-    return rows;
+    return packer->rows.row_count;
 }
 
 static int packs_alloc(struct packs *out)
@@ -154,20 +108,15 @@ static int packs_fill(struct packs *out, const struct packer *packer,
     return 0;
 }
 
-/* At most one op of each lane runs at a time, so no heap outgrows the number of lanes. Ops without
- * length may be as many as there are at one time. */
 static int packer_alloc(struct packer *packer, uint32_t count)
 {
     size_t ops = (size_t)count + 1;
     packer->cursors.items = malloc(((size_t)packer->lane_count + 1) * sizeof(struct heap_item));
-    packer->busy.items = malloc(ops * sizeof(struct heap_item));
-    packer->free_rows.items = malloc(ops * sizeof(struct heap_item));
     packer->at = calloc((size_t)packer->lane_count + 1, sizeof *packer->at);
     packer->index = calloc(ops, sizeof *packer->index);
     packer->lane = calloc(ops, sizeof *packer->lane);
     packer->row = calloc(ops, sizeof *packer->row);
-    return packer->cursors.items == NULL || packer->busy.items == NULL ||
-                   packer->free_rows.items == NULL || packer->at == NULL || packer->index == NULL ||
+    return packer->cursors.items == NULL || packer->at == NULL || packer->index == NULL ||
                    packer->lane == NULL || packer->row == NULL
                ? -1
                : 0;
@@ -176,8 +125,7 @@ static int packer_alloc(struct packer *packer, uint32_t count)
 static void packer_free(struct packer *packer)
 {
     free(packer->cursors.items);
-    free(packer->busy.items);
-    free(packer->free_rows.items);
+    partition_free(&packer->rows);
     free(packer->at);
     free(packer->index);
     free(packer->lane);
@@ -199,7 +147,7 @@ int packs_make(const struct trace *trace, const uint32_t *lanes, uint32_t lane_c
     if (rc == 0) {
         packer_merge(&packer);
         out->row_count = packer_rows(&packer, events, out->count);
-        rc = packs_fill(out, &packer, events);
+        rc = out->row_count == PARTITION_FULL ? -1 : packs_fill(out, &packer, events);
     }
     packer_free(&packer);
     if (rc != 0) {

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/runs.h"
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
 #include "analysis/timeline/nvtx_ranges.h"
 
 /* What a range has on one device; those of a range are chained. */
@@ -102,15 +103,10 @@ static void gather_call(void *arg, uint32_t range, uint32_t api)
 
 /* ---- rows ---- */
 
-static int cmp_i64(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int cmp_place(const struct projected *a, const struct projected *b)
 {
-    int c = cmp_i64(a->device, b->device);
-    return c != 0 ? c : cmp_i64(a->thread, b->thread);
+    int c = COMPARE(a->device, b->device);
+    return c != 0 ? c : COMPARE(a->thread, b->thread);
 }
 
 /* Ranges are sorted by thread, begin and end, so a parent has a smaller number than its children,
@@ -122,12 +118,12 @@ static int found_cmp(const void *a, const void *b, const void *arg)
     const struct found *y = *(const struct found *const *)b;
     int c = cmp_place(&x->projected, &y->projected);
     if (c == 0) {
-        c = cmp_i64(x->projected.begin_ns, y->projected.begin_ns);
+        c = COMPARE(x->projected.begin_ns, y->projected.begin_ns);
     }
     if (c == 0) {
-        c = cmp_i64(y->projected.end_ns, x->projected.end_ns);
+        c = COMPARE(y->projected.end_ns, x->projected.end_ns);
     }
-    return c != 0 ? c : cmp_i64(x->range, y->range);
+    return c != 0 ? c : COMPARE(x->range, y->range);
 }
 
 static uint32_t row_of_parent(const struct gather *gather, const struct found *found)
@@ -178,7 +174,7 @@ static int put_on_rows(struct gather *gather)
     for (uint32_t i = 0; i < gather->count; i++) {
         gather->order[i] = &gather->list[i];
     }
-    int rc = runs_sort(gather->order, gather->count, sizeof(*gather->order), found_cmp, NULL);
+    int rc = sort_runs(gather->order, gather->count, sizeof(*gather->order), found_cmp, NULL);
     for (uint32_t i = 0; rc == 0 && i < gather->count; i++) {
         struct found *found = gather->order[i];
         if (i > 0 && cmp_place(&found->projected, &gather->order[i - 1]->projected) != 0) {
@@ -329,16 +325,9 @@ void projection_free(struct projection *projection)
 const uint32_t *projection_of(const struct projection *projection, uint32_t nvtx, uint32_t *count)
 {
     uint32_t low = 0;
-    uint32_t high = projection->count;
     *count = 0;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (projection->list[projection->by_nvtx[mid]].nvtx < nvtx) {
-            low = mid + 1;
-        } else {
-            high = mid;
-        }
-    }
+    BISECT(uint32_t, low, projection->count, mid,
+           projection->list[projection->by_nvtx[mid]].nvtx < nvtx)
     while (low + *count < projection->count &&
            projection->list[projection->by_nvtx[low + *count]].nvtx == nvtx) {
         ++*count;
@@ -350,14 +339,6 @@ uint32_t projection_lower(const struct projection *projection, const struct proj
                           int64_t t_ns)
 {
     uint32_t low = lane->first;
-    uint32_t high = lane->first + lane->count;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (projection->list[mid].end_ns <= t_ns) {
-            low = mid + 1;
-        } else {
-            high = mid;
-        }
-    }
+    BISECT(uint32_t, low, lane->first + lane->count, mid, projection->list[mid].end_ns <= t_ns)
     return low;
 }

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
 #include "analysis/facts/nvtx_path.h"
 #include "analysis/facts/slice.h"
 
@@ -276,12 +278,12 @@ static int place_cmp(const void *a, const void *b)
     const struct place *x = a;
     const struct place *y = b;
     if (x->host_ns != y->host_ns) {
-        return x->host_ns < y->host_ns ? -1 : 1;
+        return COMPARE(x->host_ns, y->host_ns);
     }
     if (x->begin_ns != y->begin_ns) {
-        return x->begin_ns < y->begin_ns ? -1 : 1;
+        return COMPARE(x->begin_ns, y->begin_ns);
     }
-    return (x->index > y->index) - (x->index < y->index);
+    return COMPARE(x->index, y->index);
 }
 
 /* Adds what host event i is, or launched, of that name. */
@@ -325,7 +327,7 @@ static void places_of_step(struct places *places, const struct facts *facts,
         }
     }
     if (places->count > 1) {
-        qsort(places->list, places->count, sizeof *places->list, place_cmp);
+        sort_list(places->list, places->count, sizeof *places->list, place_cmp);
     }
 }
 

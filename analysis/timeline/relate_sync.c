@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
 #include "analysis/store/store.h"
 #include "analysis/timeline/relate.h"
 
@@ -46,11 +48,6 @@ struct wanteds {
     struct wanted *list; /* owned; by process and correlation, then by file row */
     size_t count;
 };
-
-static int cmp_i64(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
 
 static uint32_t process_of(const struct trace *trace, int64_t global_pid)
 {
@@ -105,15 +102,15 @@ static int wanted_cmp(const void *a, const void *b)
 {
     const struct wanted *x = a;
     const struct wanted *y = b;
-    int c = cmp_i64(x->process, y->process);
-    return c != 0 ? c : cmp_i64(x->correlation, y->correlation);
+    int c = COMPARE(x->process, y->process);
+    return c != 0 ? c : COMPARE(x->correlation, y->correlation);
 }
 
 static int wanted_row_cmp(const void *a, const void *b)
 {
     const struct wanted *x = a;
     const struct wanted *y = b;
-    return cmp_i64(x->file_row, y->file_row);
+    return COMPARE(x->file_row, y->file_row);
 }
 
 static void wanteds_add(struct wanteds *wanteds, struct rows *rows)
@@ -129,15 +126,7 @@ static size_t wanteds_find(const struct wanteds *wanteds, uint32_t process, int6
 {
     const struct wanted key = {.process = process, .correlation = correlation};
     size_t low = 0;
-    size_t high = wanteds->count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (wanted_cmp(&wanteds->list[mid], &key) < 0) {
-            low = mid + 1;
-        } else {
-            high = mid;
-        }
-    }
+    BISECT(size_t, low, wanteds->count, mid, wanted_cmp(&wanteds->list[mid], &key) < 0)
     if (low < wanteds->count && wanted_cmp(&wanteds->list[low], &key) == 0) {
         return low;
     }
@@ -185,18 +174,10 @@ static int find_rows(const struct trace *trace, struct store *store, struct want
 static void find_events(const struct trace *trace, struct wanteds *wanteds)
 {
     const struct trace_events *api = &trace->events[TRACE_API];
-    qsort(wanteds->list, wanteds->count, sizeof *wanteds->list, wanted_row_cmp);
+    sort_list(wanteds->list, wanteds->count, sizeof *wanteds->list, wanted_row_cmp);
     for (uint32_t i = 0; i < api->count; i++) {
         size_t low = 0;
-        size_t high = wanteds->count;
-        while (low < high) {
-            size_t mid = low + (high - low) / 2;
-            if (wanteds->list[mid].file_row < (int64_t)api->row[i]) {
-                low = mid + 1;
-            } else {
-                high = mid;
-            }
-        }
+        BISECT(size_t, low, wanteds->count, mid, wanteds->list[mid].file_row < (int64_t)api->row[i])
         for (; low < wanteds->count && wanteds->list[low].file_row == (int64_t)api->row[i]; low++) {
             wanteds->list[low].row->api = i;
         }
@@ -213,7 +194,7 @@ static int find_calls(const struct trace *trace, struct store *store, struct row
     }
     wanteds_add(&wanteds, waits);
     wanteds_add(&wanteds, records);
-    qsort(wanteds.list, wanteds.count, sizeof *wanteds.list, wanted_cmp);
+    sort_list(wanteds.list, wanteds.count, sizeof *wanteds.list, wanted_cmp);
     int rc = find_rows(trace, store, &wanteds, err);
     if (rc == 0) {
         find_events(trace, &wanteds);
@@ -228,25 +209,17 @@ static int record_cmp(const void *a, const void *b)
 {
     const struct row *x = a;
     const struct row *y = b;
-    int c = cmp_i64(x->process, y->process);
+    int c = COMPARE(x->process, y->process);
     if (c == 0) {
-        c = cmp_i64(x->event_id, y->event_id);
+        c = COMPARE(x->event_id, y->event_id);
     }
-    return c != 0 ? c : cmp_i64(x->correlation, y->correlation);
+    return c != 0 ? c : COMPARE(x->correlation, y->correlation);
 }
 
 static const struct row *record_of(const struct rows *records, const struct row *wait)
 {
-    size_t low = 0;
-    size_t high = records->count; /* the first record that is not before the wait */
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (record_cmp(&records->list[mid], wait) < 0) {
-            low = mid + 1;
-        } else {
-            high = mid;
-        }
-    }
+    size_t low = 0; /* the first record that is not before the wait */
+    BISECT(size_t, low, records->count, mid, record_cmp(&records->list[mid], wait) < 0)
     const struct row *last = NULL;
     for (size_t i = low; i > 0; i--) {
         const struct row *record = &records->list[i - 1];
@@ -331,7 +304,7 @@ static int sync_cmp(const void *a, const void *b)
 {
     const struct relate_sync *x = a;
     const struct relate_sync *y = b;
-    return cmp_i64(x->wait, y->wait);
+    return COMPARE(x->wait, y->wait);
 }
 
 /* Numbers with what sorts them. */
@@ -344,8 +317,8 @@ static int numbered_cmp(const void *a, const void *b)
 {
     const struct numbered *x = a;
     const struct numbered *y = b;
-    int c = cmp_i64(x->record, y->record);
-    return c != 0 ? c : cmp_i64(x->at, y->at);
+    int c = COMPARE(x->record, y->record);
+    return c != 0 ? c : COMPARE(x->at, y->at);
 }
 
 static int fill(const struct trace *trace, const struct rows *waits, struct rows *records,
@@ -358,19 +331,19 @@ static int fill(const struct trace *trace, const struct rows *waits, struct rows
         free(numbers);
         return -1;
     }
-    qsort(records->list, records->count, sizeof *records->list, record_cmp);
+    sort_list(records->list, records->count, sizeof *records->list, record_cmp);
     for (size_t i = 0; i < waits->count; i++) {
         if (waits->list[i].api != TRACE_NONE) {
             out->list[out->count++] = sync_of(trace, records, &waits->list[i]);
         }
     }
-    qsort(out->list, out->count, sizeof *out->list, sync_cmp);
+    sort_list(out->list, out->count, sizeof *out->list, sync_cmp);
     for (size_t i = 0; i < out->count; i++) {
         if (out->list[i].record != TRACE_NONE) {
             numbers[out->record_count++] = (struct numbered){out->list[i].record, (uint32_t)i};
         }
     }
-    qsort(numbers, out->record_count, sizeof *numbers, numbered_cmp);
+    sort_list(numbers, out->record_count, sizeof *numbers, numbered_cmp);
     for (size_t i = 0; i < out->record_count; i++) {
         out->by_record[i] = numbers[i].at;
     }
@@ -426,16 +399,8 @@ const struct relate_sync *relate_sync_of(const struct relate_syncs *syncs, uint3
 const uint32_t *relate_waits_of(const struct relate_syncs *syncs, uint32_t api, uint32_t *count)
 {
     size_t low = 0;
-    size_t high = syncs->record_count;
     *count = 0;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (syncs->list[syncs->by_record[mid]].record < api) {
-            low = mid + 1;
-        } else {
-            high = mid;
-        }
-    }
+    BISECT(size_t, low, syncs->record_count, mid, syncs->list[syncs->by_record[mid]].record < api)
     while (low + *count < syncs->record_count &&
            syncs->list[syncs->by_record[low + *count]].record == api) {
         ++*count;

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/base/runs.h"
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
 #include "analysis/timeline/series_internal.h"
 
 enum {
@@ -57,13 +58,13 @@ static int change_cmp(const void *a, const void *b)
 {
     const struct series_change *x = a;
     const struct series_change *y = b;
-    return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
+    return COMPARE(x->at_ns, y->at_ns);
 }
 
 int series_from_changes(struct series *series, struct series_change *changes, size_t count)
 {
     int64_t level = 0;
-    qsort(changes, count, sizeof *changes, change_cmp);
+    sort_list(changes, count, sizeof *changes, change_cmp);
     series->at_ns = malloc((count + 1) * sizeof *series->at_ns);
     series->value = malloc((count + 1) * sizeof *series->value);
     if (series->at_ns == NULL || series->value == NULL) {
@@ -88,7 +89,7 @@ static int time_cmp(const void *a, const void *b, const void *arg)
     const int64_t *x = a;
     const int64_t *y = b;
     (void)arg;
-    return (*x > *y) - (*x < *y);
+    return COMPARE(*x, *y);
 }
 
 /* Calls the launches of which count; at_ns NULL only counts them. */
@@ -131,7 +132,7 @@ int series_launches(const struct trace *trace, uint32_t process, uint32_t thread
         return err_nomem(err, "the launches");
     }
     out->count = collect_launches(trace, process, thread, out->at_ns);
-    if (runs_sort(out->at_ns, out->count, sizeof *out->at_ns, time_cmp, NULL) != 0) {
+    if (sort_runs(out->at_ns, out->count, sizeof *out->at_ns, time_cmp, NULL) != 0) {
         series_free(out);
         return err_nomem(err, "the launches");
     }
@@ -205,8 +206,8 @@ static int queue_fill(const struct trace *trace, uint32_t device, struct queued 
     out->at_ns = malloc((2 * queued->count + 1) * sizeof *out->at_ns);
     out->value = malloc((2 * queued->count + 1) * sizeof *out->value);
     if (out->at_ns == NULL || out->value == NULL ||
-        runs_sort(queued->up_ns, queued->count, sizeof *queued->up_ns, time_cmp, NULL) != 0 ||
-        runs_sort(queued->down_ns, queued->count, sizeof *queued->down_ns, time_cmp, NULL) != 0) {
+        sort_runs(queued->up_ns, queued->count, sizeof *queued->up_ns, time_cmp, NULL) != 0 ||
+        sort_runs(queued->down_ns, queued->count, sizeof *queued->down_ns, time_cmp, NULL) != 0) {
         return -1;
     }
     queue_levels(queued, trace->begin_ns, out);
@@ -247,15 +248,7 @@ void series_free(struct series *series)
 static size_t point_at(const struct series *series, int64_t t_ns)
 {
     size_t low = 0;
-    size_t high = series->count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (series->at_ns[mid] < t_ns) {
-            low = mid + 1;
-        } else {
-            high = mid;
-        }
-    }
+    BISECT(size_t, low, series->count, mid, series->at_ns[mid] < t_ns)
     return low;
 }
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
 #include "analysis/facts/memory.h"
 #include "analysis/store/store.h"
 #include "analysis/timeline/series.h"
@@ -15,11 +17,6 @@
 enum {
     GPU_MASK = 0xFF, /* the low bits of a metric's type number are the GPU's */
 };
-
-static int cmp_i64(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
 
 static struct series *set_add(struct series_set *set)
 {
@@ -61,8 +58,8 @@ static uint32_t device_of(const struct trace *trace, int64_t global_pid, int64_t
 
 static int mem_cmp_device(const struct mem_change *x, const struct mem_change *y)
 {
-    int c = cmp_i64(x->device, y->device);
-    return c != 0 || x->device != TRACE_NONE ? c : cmp_i64(x->device_id, y->device_id);
+    int c = COMPARE(x->device, y->device);
+    return c != 0 || x->device != TRACE_NONE ? c : COMPARE(x->device_id, y->device_id);
 }
 
 static int mem_cmp(const void *a, const void *b)
@@ -70,7 +67,7 @@ static int mem_cmp(const void *a, const void *b)
     const struct mem_change *x = a;
     const struct mem_change *y = b;
     int c = mem_cmp_device(x, y);
-    return c != 0 ? c : cmp_i64(x->change.at_ns, y->change.at_ns);
+    return c != 0 ? c : COMPARE(x->change.at_ns, y->change.at_ns);
 }
 
 /* The changes of device memory, by device. */
@@ -93,7 +90,7 @@ static size_t mem_changes(const struct trace *trace, const struct memory_events 
             .change = {event->at_ns, bytes},
         };
     }
-    qsort(out, n, sizeof *out, mem_cmp);
+    sort_list(out, n, sizeof *out, mem_cmp);
     return n;
 }
 
@@ -256,7 +253,7 @@ static int metric_cmp(const void *a, const void *b)
 {
     const struct metric *x = a;
     const struct metric *y = b;
-    int c = cmp_i64(x->type_id & GPU_MASK, y->type_id & GPU_MASK);
+    int c = COMPARE(x->type_id & GPU_MASK, y->type_id & GPU_MASK);
     return c != 0 ? c : (x->row > y->row) - (x->row < y->row);
 }
 
@@ -302,7 +299,7 @@ static int sample_cmp(const void *a, const void *b)
 {
     const struct sample *x = a;
     const struct sample *y = b;
-    return cmp_i64(x->at_ns, y->at_ns);
+    return COMPARE(x->at_ns, y->at_ns);
 }
 
 /* Sorts the samples where they are not in order; of equal times the last one stands. */
@@ -322,7 +319,7 @@ static int samples_sort(struct series *series)
     for (size_t i = 0; i < series->count; i++) {
         samples[i] = (struct sample){series->at_ns[i], series->value[i]};
     }
-    qsort(samples, series->count, sizeof *samples, sample_cmp);
+    sort_list(samples, series->count, sizeof *samples, sample_cmp);
     size_t count = 0;
     for (size_t i = 0; i < series->count; i++) {
         count -= count > 0 && series->at_ns[count - 1] == samples[i].at_ns ? 1 : 0;
@@ -356,7 +353,7 @@ static int metrics_load(const struct trace *trace, struct store *store, struct s
     struct metrics metrics = {0};
     int rc = metrics_read(store, set, &metrics, err);
     if (rc == 0 && metrics.count > 0) {
-        qsort(metrics.list, metrics.count, sizeof *metrics.list, metric_cmp);
+        sort_list(metrics.list, metrics.count, sizeof *metrics.list, metric_cmp);
         rc = samples_pass(store, &metrics, false, err);
         if (rc == 0) {
             rc = metrics_alloc(trace, &metrics, set, err);

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
 #include "analysis/trace/trace_internal.h"
 
 struct arranging {
@@ -163,7 +165,7 @@ static int arrange_layout(struct arranging *job)
         uint32_t *order = job->order + job->first[t];
         uint32_t lanes = 1;
         uint32_t i;
-        if (track->unsorted && order_sort(job->begin_ns, job->end_ns, order, track->count) != 0) {
+        if (track->unsorted && sort_by_time(job->begin_ns, job->end_ns, order, track->count) != 0) {
             return -1;
         }
         if (track->kind == TRACE_LANE_NVTX_MARK) {
@@ -238,7 +240,7 @@ static int uint32_order(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a;
     uint32_t y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
+    return COMPARE(x, y);
 }
 
 /* The final places of open and cross-thread ranges. */
@@ -267,8 +269,8 @@ static int arrange_marks(struct arranging *job)
             own->cross[own->cross_count++] = job->place[piece->base + piece->cross[i]];
         }
     }
-    qsort(own->open, own->open_count, sizeof *own->open, uint32_order);
-    qsort(own->cross, own->cross_count, sizeof *own->cross, uint32_order);
+    sort_list(own->open, own->open_count, sizeof *own->open, uint32_order);
+    sort_list(own->cross, own->cross_count, sizeof *own->cross, uint32_order);
     return 0;
 }
 

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/heap.h"
 #include "analysis/trace/trace_internal.h"
 
 enum {
@@ -40,9 +42,8 @@ static inline bool keep_has(const struct keep *keep, uint32_t i)
     return busy_has(keep->bits, keep->name != NULL ? keep->name[i] : i);
 }
 
-/* A lane in the merge. */
+/* A lane in the merge: its next op. */
 struct merge_lane {
-    int64_t begin_ns; /* of event at */
     uint32_t at;
     uint32_t end;
 };
@@ -95,23 +96,6 @@ static void arrays_free(struct busy_arrays *unions, uint32_t count)
     free(unions);
 }
 
-static void merge_sift(struct merge_lane *heap, uint32_t count, uint32_t at)
-{
-    struct merge_lane moved = heap[at];
-    while (at * 2 + 1 < count) {
-        uint32_t child = at * 2 + 1;
-        if (child + 1 < count && heap[child + 1].begin_ns < heap[child].begin_ns) {
-            child++;
-        }
-        if (heap[child].begin_ns >= moved.begin_ns) {
-            break;
-        }
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = moved;
-}
-
 /* Adds an op; ops come by begin. */
 static inline void union_add(struct busy_arrays *arrays, int64_t begin_ns, int64_t end_ns)
 {
@@ -127,7 +111,7 @@ static inline void union_add(struct busy_arrays *arrays, int64_t begin_ns, int64
     arrays->count++;
 }
 
-/* Reads the first lane of the heap while its ops begin no later than those of the others. */
+/* Reads a lane while its ops begin no later than those of the others. */
 static void union_run(const struct trace_events *gpu, const struct keep *keep,
                       struct merge_lane *lane, int64_t limit_ns, struct busy_arrays *out)
 {
@@ -136,9 +120,6 @@ static void union_run(const struct trace_events *gpu, const struct keep *keep,
         if (keep_has(keep, i)) {
             union_add(out, gpu->begin_ns[i], gpu->end_ns[i]);
         }
-    }
-    if (lane->at < lane->end) {
-        lane->begin_ns = gpu->begin_ns[lane->at];
     }
 }
 
@@ -158,31 +139,28 @@ static bool union_build(const struct trace *trace, const struct trace_device *de
                         const struct keep *keep, struct busy_arrays *out)
 {
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
-    struct merge_lane *heap = malloc(((size_t)device->lane_count + 1) * sizeof *heap);
     uint32_t count = device->lane_count;
-    bool ok = heap != NULL && (out->sum_ns != NULL || arrays_room(out, union_bound(trace, device)));
-    uint32_t i;
+    struct merge_lane *lanes = array_resize(NULL, count, sizeof *lanes);
+    struct heap heap = {.items = array_resize(NULL, count, sizeof *heap.items)};
+    bool ok = lanes != NULL && heap.items != NULL &&
+              (out->sum_ns != NULL || arrays_room(out, union_bound(trace, device)));
     out->count = 0;
-    for (i = 0; ok && i < count; i++) {
+    for (uint32_t i = 0; ok && i < count; i++) {
         const struct trace_lane *lane = &trace->lanes[device->first_lane + i];
-        heap[i] =
-            (struct merge_lane){gpu->begin_ns[lane->first], lane->first, lane->first + lane->count};
+        lanes[i] = (struct merge_lane){lane->first, lane->first + lane->count};
+        heap_push(&heap, gpu->begin_ns[lane->first], i);
     }
-    for (i = count / 2; ok && i > 0; i--) {
-        merge_sift(heap, count, i - 1);
-    }
-    while (ok && count > 0) {
-        int64_t limit = count > 1 ? heap[1].begin_ns : INT64_MAX;
-        limit = count > 2 && heap[2].begin_ns < limit ? heap[2].begin_ns : limit;
-        union_run(gpu, keep, &heap[0], limit, out);
-        if (heap[0].at == heap[0].end) {
-            heap[0] = heap[--count];
-        }
-        if (count > 0) {
-            merge_sift(heap, count, 0);
+    while (ok && heap.count > 0) {
+        uint32_t first = heap.items[0].value;
+        union_run(gpu, keep, &lanes[first], heap_second_key(&heap), out);
+        if (lanes[first].at < lanes[first].end) {
+            heap_replace(&heap, gpu->begin_ns[lanes[first].at], first);
+        } else {
+            (void)heap_pop(&heap);
         }
     }
-    free(heap);
+    free(lanes);
+    free(heap.items);
     if (ok) {
         arrays_sum(out);
     }
@@ -364,15 +342,7 @@ void busy_free(struct busy *busy)
 static uint32_t times_find(const int64_t *times_ns, uint32_t count, int64_t t_ns, bool after)
 {
     uint32_t low = 0;
-    uint32_t high = count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (times_ns[middle] < t_ns || (after && times_ns[middle] == t_ns)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
+    BISECT(uint32_t, low, count, mid, times_ns[mid] < t_ns || (after && times_ns[mid] == t_ns))
     return low;
 }
 

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
 #include "analysis/trace/trace_internal.h"
 
 struct link_call {
@@ -77,9 +79,9 @@ static int call_order(const void *a, const void *b)
     const struct link_call *x = a;
     const struct link_call *y = b;
     if (x->correlation != y->correlation) {
-        return x->correlation < y->correlation ? -1 : 1;
+        return COMPARE(x->correlation, y->correlation);
     }
-    return (x->api > y->api) - (x->api < y->api);
+    return COMPARE(x->api, y->api);
 }
 
 /* Calls each for the calls of a process that bear an id. */
@@ -147,7 +149,7 @@ static int map_build(const struct linking *linking, uint32_t process, struct lin
     }
     map->count = 0;
     each_call(linking, process, map, map_put_sorted);
-    qsort(map->calls, map->count, sizeof *map->calls, call_order);
+    sort_list(map->calls, map->count, sizeof *map->calls, call_order);
     return 0;
 }
 
@@ -161,20 +163,12 @@ static void map_free(struct link_map *map)
 static uint32_t map_find(const struct link_map *map, uint32_t correlation)
 {
     uint32_t low = 0;
-    uint32_t high = map->count;
     if (map->direct != NULL) {
         return correlation < map->least || correlation - map->least > map->span
                    ? TRACE_NONE
                    : map->direct[correlation - map->least];
     }
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (map->calls[middle].correlation < correlation) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
+    BISECT(uint32_t, low, map->count, mid, map->calls[mid].correlation < correlation)
     return low < map->count && map->calls[low].correlation == correlation ? map->calls[low].api
                                                                           : TRACE_NONE;
 }
@@ -234,7 +228,7 @@ static void sort_ops(const struct trace *trace, uint32_t *ops, uint32_t count)
         sorted = sorted && gpu->begin_ns[ops[i - 1]] <= gpu->begin_ns[ops[i]];
     }
     if (!sorted) {
-        (void)order_sort(gpu->begin_ns, gpu->end_ns, ops, count);
+        (void)sort_by_time(gpu->begin_ns, gpu->end_ns, ops, count);
     }
 }
 

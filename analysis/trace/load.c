@@ -5,7 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/base/array.h"
 #include "analysis/base/buf.h"
+#include "analysis/base/sort.h"
 #include "analysis/store/nsys_rep.h"
 #include "analysis/trace/cache.h"
 #include "analysis/trace/trace_internal.h"
@@ -217,15 +219,15 @@ static int lane_order(const void *a, const void *b)
     const struct trace_lane *x = a;
     const struct trace_lane *y = b;
     if (x->process != y->process) {
-        return x->process < y->process ? -1 : 1;
+        return COMPARE(x->process, y->process);
     }
     if (x->thread != y->thread) {
-        return x->thread < y->thread ? -1 : 1;
+        return COMPARE(x->thread, y->thread);
     }
     if (x->kind != y->kind) {
-        return x->kind < y->kind ? -1 : 1;
+        return COMPARE(x->kind, y->kind);
     }
-    return (x->depth > y->depth) - (x->depth < y->depth);
+    return COMPARE(x->depth, y->depth);
 }
 
 /* Joins the tables' lanes: GPU lanes as they are, the others by process and thread. */
@@ -252,7 +254,7 @@ static int load_lanes(struct load *load, const struct arranged *arranged, struct
     }
     trace->lane_count = at;
     if (at > gpu) {
-        qsort(trace->lanes + gpu, at - gpu, sizeof *trace->lanes, lane_order);
+        sort_list(trace->lanes + gpu, at - gpu, sizeof *trace->lanes, lane_order);
     }
     return trace_index_lanes(trace) == 0 ? 0 : err_nomem(err, "lanes");
 }

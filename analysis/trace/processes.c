@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
+
 static bool is_gpu(uint32_t kind)
 {
     return kind == TRACE_LANE_STREAM || kind == TRACE_LANE_MIGRATION;
@@ -22,9 +25,9 @@ static int process_order(const void *a, const void *b)
     const struct trace_process *x = a;
     const struct trace_process *y = b;
     if (x->pid != y->pid) {
-        return x->pid < y->pid ? -1 : 1;
+        return COMPARE(x->pid, y->pid);
     }
-    return (x->global_pid > y->global_pid) - (x->global_pid < y->global_pid);
+    return COMPARE(x->global_pid, y->global_pid);
 }
 
 uint32_t people_process(const struct trace *trace, int64_t global_pid)
@@ -42,12 +45,12 @@ static int thread_order(const void *a, const void *b)
     const struct trace_thread *x = a;
     const struct trace_thread *y = b;
     if (x->process != y->process) {
-        return x->process < y->process ? -1 : 1;
+        return COMPARE(x->process, y->process);
     }
     if (x->tid != y->tid) {
-        return x->tid < y->tid ? -1 : 1;
+        return COMPARE(x->tid, y->tid);
     }
-    return (x->global_tid > y->global_tid) - (x->global_tid < y->global_tid);
+    return COMPARE(x->global_tid, y->global_tid);
 }
 
 uint32_t people_thread(const struct trace *trace, int64_t global_tid)
@@ -65,7 +68,7 @@ static int device_order(const void *a, const void *b)
 {
     const struct trace_device *x = a;
     const struct trace_device *y = b;
-    return (x->id > y->id) - (x->id < y->id);
+    return COMPARE(x->id, y->id);
 }
 
 uint32_t people_device(const struct trace *trace, int64_t id)
@@ -225,7 +228,7 @@ static uint32_t sort_unique(void *array, uint32_t count, size_t bytes,
     if (count == 0) {
         return 0;
     }
-    qsort(array, count, bytes, order);
+    sort_list(array, count, bytes, order);
     for (i = 1; i < count; i++) {
         if (order(at + kept * bytes, at + i * bytes) != 0) {
             kept++;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "analysis/base/array.h"
 #include "analysis/trace/trace_internal.h"
 
 /* The arrays of a trace that was loaded; those of a cached one lie in its map. */
@@ -125,15 +126,7 @@ const uint32_t *trace_ops_of(const struct trace *trace, uint32_t api, uint32_t *
 static bool trace_listed(const uint32_t *list, uint32_t count, uint32_t value)
 {
     uint32_t low = 0;
-    uint32_t high = count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (list[middle] < value) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
+    BISECT(uint32_t, low, count, mid, list[mid] < value)
     return low < count && list[low] == value;
 }
 
@@ -178,14 +171,6 @@ uint32_t trace_lane_lower(const struct trace *trace, const struct trace_lane *la
 {
     const int64_t *end_ns = trace->events[lane->table].end_ns;
     uint32_t low = lane->first;
-    uint32_t high = lane->first + lane->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (end_ns[middle] <= t_ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
+    BISECT(uint32_t, low, lane->first + lane->count, mid, end_ns[mid] <= t_ns)
     return low;
 }

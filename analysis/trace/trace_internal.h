@@ -263,10 +263,6 @@ struct arranged {
 };
 int arrange_table(struct load *load, enum trace_table table, struct arranged *out, struct err *err);
 
-/* order.c: sorts event numbers by begin, of equals the longest first, of equals by number. -1: no
- * memory. */
-int order_sort(const int64_t *begin_ns, const int64_t *end_ns, uint32_t *order, uint32_t count);
-
 /* layout.c: lanes of one track. order: count event numbers sorted by begin, longest first. Sets
  * depth[event] and returns the number of lanes; 0 without memory. */
 uint32_t layout_nested(const int64_t *end_ns, const int64_t *begin_ns, const uint32_t *order,

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
 #include "analysis/trace/trace_internal.h"
 
 /* A track while the pieces are joined. */
@@ -90,7 +92,7 @@ static int track_order(const void *a, const void *b)
     track_keys(&((const struct joined *)b)->track, y);
     for (i = 0; i < TRACK_KEYS; i++) {
         if (x[i] != y[i]) {
-            return x[i] < y[i] ? -1 : 1;
+            return COMPARE(x[i], y[i]);
         }
     }
     return 0;
@@ -108,7 +110,7 @@ static int tracks_sort(struct joining *joining, struct track **tracks)
         free(rank);
         return -1;
     }
-    qsort(joining->joined, count, sizeof *joining->joined, track_order);
+    sort_list(joining->joined, count, sizeof *joining->joined, track_order);
     for (i = 0; i < count; i++) {
         (*tracks)[i] = joining->joined[i].track;
         rank[joining->joined[i].number] = i;

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/base/sort.h"
 #include "capture/convert/convert_internal.h"
 #include "capture/spool/clock.h"
 
@@ -237,7 +238,7 @@ static int order_procs(struct convert *c, struct err *err)
         c->procs[i].index = (uint32_t)i;
     }
     if (c->procs_n > 1) {
-        qsort(c->procs, c->procs_n, sizeof *c->procs, by_creation);
+        sort_list(c->procs, c->procs_n, sizeof *c->procs, by_creation);
     }
     size_t n = c->procs_n;
     c->procs_n = 0;

@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
+
 enum {
     THIN_TO = 1000000
 };
@@ -26,7 +29,7 @@ static int by_to(const void *a, const void *b)
 {
     const struct clock_pair *left = a;
     const struct clock_pair *right = b;
-    return (left->to > right->to) - (left->to < right->to);
+    return COMPARE(left->to, right->to);
 }
 
 /* Counts where the two clocks drift apart by more than step between neighbours. */
@@ -46,7 +49,7 @@ static void find_steps(struct clock_map *map, int64_t step)
 void clock_map_ready(struct clock_map *map, int64_t step_to, double default_slope)
 {
     if (map->n > 1) {
-        qsort(map->pairs, map->n, sizeof *map->pairs, by_to);
+        sort_list(map->pairs, map->n, sizeof *map->pairs, by_to);
     }
     find_steps(map, step_to);
     size_t kept = map->n > 0;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
 #include "analysis/base/utf8.h"
 #include "capture/convert/convert_internal.h"
 #include "capture/spool/cupti_abi.h"
@@ -105,7 +107,7 @@ static int by_address(const void *a, const void *b)
 {
     const struct convert_address *left = a;
     const struct convert_address *right = b;
-    return (left->address > right->address) - (left->address < right->address);
+    return COMPARE(left->address, right->address);
 }
 
 static int index_addresses(struct convert_proc *proc, struct err *err)
@@ -120,7 +122,7 @@ static int index_addresses(struct convert_proc *proc, struct err *err)
                 (struct convert_address){.address = proc->strings[i].address, .string = i};
         }
     }
-    qsort(proc->addresses, proc->addresses_n, sizeof *proc->addresses, by_address);
+    sort_list(proc->addresses, proc->addresses_n, sizeof *proc->addresses, by_address);
     return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/sort.h"
 #include "analysis/base/timefmt.h"
 #include "analysis/base/utf8.h"
 #include "capture/record/record.h"
@@ -85,8 +86,8 @@ static void add_processes(struct buf *out, const struct convert_result *result)
     for (size_t i = 0; i < result->processes_n; i++) {
         order[i] = &result->processes[i];
     }
-    qsort(order, result->processes_n, sizeof(const struct convert_process *),
-          by_interest); /* NOLINT */
+    sort_list(order, result->processes_n, sizeof(const struct convert_process *),
+              by_interest); /* NOLINT */
     buf_addf(out, "  %-16s %8s%13s%12s%12s%8s%12s\n", "process", "pid", "API calls", "kernels",
              "copies+sets", "graphs", "NVTX");
     for (size_t i = 0; i < result->processes_n && i < PROCESSES_MAX; i++) {

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/partition.h"
+#include "analysis/base/sort.h"
 #include "analysis/timeline/packing.h"
 
 struct derive_item {
@@ -43,42 +46,27 @@ static int derive_by_begin(const void *a, const void *b)
     const struct derive_item *x = a;
     const struct derive_item *y = b;
     if (x->begin_ns != y->begin_ns) {
-        return x->begin_ns < y->begin_ns ? -1 : 1;
+        return COMPARE(x->begin_ns, y->begin_ns);
     }
     if (x->end_ns != y->end_ns) {
-        return x->end_ns > y->end_ns ? -1 : 1;
+        return COMPARE(y->end_ns, x->end_ns);
     }
-    return x->index < y->index ? -1 : x->index > y->index;
+    return COMPARE(x->index, y->index);
 }
 
 /* Gives each item the first lane that is free at its begin. Returns the lanes, 0 without memory. */
 static uint32_t derive_spread(const struct derive_items *items)
 {
-    int64_t *free_ns = NULL;
-    uint32_t lanes = 0;
-    uint32_t cap = 0;
-    size_t i;
-    for (i = 0; i < items->count; i++) {
+    struct partition rows = {0};
+    uint32_t row = 0;
+    for (size_t i = 0; i < items->count && row != PARTITION_FULL; i++) {
         struct derive_item *item = &items->list[i];
-        uint32_t lane = 0;
-        while (lane < lanes && free_ns[lane] > item->begin_ns) {
-            lane++;
-        }
-        if (lane == cap) {
-            uint32_t wider = cap == 0 ? 16 : cap * 2;
-            int64_t *grown = realloc(free_ns, wider * sizeof *grown);
-            if (grown == NULL) {
-                free(free_ns);
-                return 0;
-            }
-            free_ns = grown;
-            cap = wider;
-        }
-        lanes = lane == lanes ? lanes + 1 : lanes;
-        free_ns[lane] = item->end_ns > item->begin_ns ? item->end_ns : item->begin_ns + 1;
-        item->lane = lane;
+        int64_t end_ns = item->end_ns > item->begin_ns ? item->end_ns : item->begin_ns + 1;
+        row = partition_row(&rows, item->begin_ns, end_ns);
+        item->lane = row;
     }
-    free(free_ns);
+    uint32_t lanes = row == PARTITION_FULL ? 0 : rows.row_count;
+    partition_free(&rows);
     return lanes;
 }
 
@@ -110,9 +98,7 @@ static int derive_finish(struct derive_items *items, enum trace_table table, str
     int rc = -1;
     *out = (struct derive){.table = table};
     if (!items->failed && items->count < UINT32_MAX) {
-        if (items->count > 1) {
-            qsort(items->list, items->count, sizeof *items->list, derive_by_begin);
-        }
+        sort_list(items->list, items->count, sizeof *items->list, derive_by_begin);
         lanes = derive_spread(items);
         rc = items->count > 0 && lanes == 0 ? -1 : derive_alloc(out, items->count, lanes);
     }

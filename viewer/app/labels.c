@@ -8,6 +8,7 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/base/intern.h"
+#include "analysis/base/sort.h"
 
 static uint32_t labels_len(uint32_t len)
 {
@@ -239,7 +240,7 @@ int labels_make(const struct trace *trace, struct labels *out, struct err *err)
             names[count++] = &trace->names[i];
         }
     }
-    qsort(names, count, sizeof *names, labels_compare);
+    sort_list(names, count, sizeof *names, labels_compare);
     for (at = 0; at < count;) {
         uint32_t end = at + 1;
         while (end < count && labels_same_brief(names[at], names[end])) {

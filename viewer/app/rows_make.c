@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
 #include "analysis/base/timefmt.h"
 #include "viewer/app/rows_internal.h"
 
@@ -25,9 +27,9 @@ static int rows_by_busy(const void *a, const void *b)
     const struct rows_pick *x = a;
     const struct rows_pick *y = b;
     if (x->busy_ns != y->busy_ns) {
-        return x->busy_ns > y->busy_ns ? -1 : 1;
+        return COMPARE(y->busy_ns, x->busy_ns);
     }
-    return x->lane < y->lane ? -1 : x->lane > y->lane;
+    return COMPARE(x->lane, y->lane);
 }
 
 static int64_t rows_busy_ns(const struct trace *trace, const struct trace_lane *lane)
@@ -120,7 +122,7 @@ static uint32_t rows_rank_streams(const struct trace *trace, uint32_t device,
         }
         list[count - 1].busy_ns += rows_busy_ns(trace, lane);
     }
-    qsort(list, count, sizeof *list, rows_by_busy);
+    sort_list(list, count, sizeof *list, rows_by_busy);
     return count;
 }
 
@@ -318,7 +320,7 @@ static uint32_t rows_threads(const struct trace *trace, uint32_t process, bool q
             picks[count++] = pick;
         }
     }
-    qsort(picks, count, sizeof *picks, rows_by_busy);
+    sort_list(picks, count, sizeof *picks, rows_by_busy);
     return count;
 }
 

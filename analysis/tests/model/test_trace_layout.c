@@ -2,6 +2,7 @@
  * is used. */
 #include <string.h>
 
+#include "analysis/base/sort.h"
 #include "analysis/tests/check.h"
 #include "analysis/trace/trace_internal.h"
 
@@ -36,7 +37,8 @@ static void events_random(struct events *events, uint64_t *seed)
         events->end_ns[i] = events->begin_ns[i] + random_below(seed, longest);
         events->order[i] = i;
     }
-    assert_int_equal(order_sort(events->begin_ns, events->end_ns, events->order, events->count), 0);
+    assert_int_equal(sort_by_time(events->begin_ns, events->end_ns, events->order, events->count),
+                     0);
 }
 
 static void sorting_is_by_begin_then_longest_then_number(void **state)

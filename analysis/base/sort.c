@@ -1,13 +1,14 @@
-/* runs: see runs.h. */
-#include "analysis/base/runs.h"
+/* sort: see sort.h. */
+#include "analysis/base/sort.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct runs {
     size_t count;
     size_t size;
-    runs_compare_fn *compare;
+    sort_runs_fn *compare;
     const void *arg;
 };
 
@@ -72,7 +73,7 @@ static int runs_pass(const struct runs *runs, const char *in, char *out)
     return merged <= 1;
 }
 
-int runs_sort(void *list, size_t count, size_t size, runs_compare_fn *compare, const void *arg)
+int sort_runs(void *list, size_t count, size_t size, sort_runs_fn *compare, const void *arg)
 {
     const struct runs runs = {count, size, compare, arg};
     if (count < 2 || run_end(&runs, list, 0) == count) {
@@ -96,4 +97,64 @@ int runs_sort(void *list, size_t count, size_t size, runs_compare_fn *compare, c
     }
     free(scratch);
     return 0;
+}
+
+struct order {
+    const int64_t *begin_ns;
+    const int64_t *end_ns;
+};
+
+/* Does b have to come before a, where a comes first now? */
+static bool order_wrong(const struct order *order, uint32_t a, uint32_t b)
+{
+    if (order->begin_ns[a] != order->begin_ns[b]) {
+        return order->begin_ns[a] > order->begin_ns[b];
+    }
+    return order->end_ns[a] < order->end_ns[b];
+}
+
+/* Merges events[0..left) and events[left..count); spare holds left numbers. */
+static void order_merge(const struct order *order, uint32_t *events, uint32_t left, uint32_t count,
+                        uint32_t *spare)
+{
+    uint32_t i = 0;
+    uint32_t j = left;
+    uint32_t out = 0;
+    memcpy(spare, events, left * sizeof *spare);
+    while (i < left && j < count) {
+        if (order_wrong(order, spare[i], events[j])) {
+            events[out++] = events[j++];
+        } else {
+            events[out++] = spare[i++];
+        }
+    }
+    memcpy(events + out, spare + i, (left - i) * sizeof *spare);
+}
+
+int sort_by_time(const int64_t *begin_ns, const int64_t *end_ns, uint32_t *order, uint32_t count)
+{
+    const struct order by = {begin_ns, end_ns};
+    uint32_t *spare = malloc(((size_t)count + 1) * sizeof *spare);
+    uint64_t width;
+    if (spare == NULL) {
+        return -1;
+    }
+    for (width = 1; width < count; width *= 2) {
+        uint64_t at;
+        for (at = 0; at + width < count; at += 2 * width) {
+            uint64_t len = count - at < 2 * width ? count - at : 2 * width;
+            if (order_wrong(&by, order[at + width - 1], order[at + width])) {
+                order_merge(&by, order + at, (uint32_t)width, (uint32_t)len, spare);
+            }
+        }
+    }
+    free(spare);
+    return 0;
+}
+
+void sort_list(void *list, size_t count, size_t size, sort_compare_fn *compare)
+{
+    if (count > 1) {
+        qsort(list, count, size, compare);
+    }
 }
