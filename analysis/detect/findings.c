@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
 #include "analysis/base/sort.h"
 #include "analysis/base/utf8.h"
 #include "analysis/detect/findings_internal.h"
@@ -48,16 +49,12 @@ const char *findings_words(struct findings_maker *maker, const char *fmt, ...)
 void findings_add(struct findings_maker *maker, const struct finding *finding)
 {
     struct findings *out = maker->out;
-    if (out->count == maker->cap) {
-        size_t cap = maker->cap * 2 + 32;
-        struct finding *list = realloc(out->list, cap * sizeof(*list));
-        if (list == NULL) {
-            maker->failed = true;
-            return;
-        }
-        out->list = list;
-        maker->cap = cap;
+    struct finding *list = array_grow(out->list, &maker->cap, (size_t)out->count + 1, sizeof *list);
+    if (list == NULL) {
+        maker->failed = true;
+        return;
     }
+    out->list = list;
     out->list[out->count++] = *finding;
 }
 

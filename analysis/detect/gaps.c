@@ -75,15 +75,11 @@ static uint32_t gaps_after(struct gaps_search *search, int64_t t_ns)
 static int gaps_add(struct gaps_search *search, const struct gap *gap, struct err *err)
 {
     struct gaps *out = search->out;
-    if (out->count == search->cap) {
-        size_t cap = search->cap == 0 ? 64 : search->cap * 2;
-        struct gap *grown = realloc(out->list, cap * sizeof *grown);
-        if (grown == NULL) {
-            return err_nomem(err, "gaps");
-        }
-        out->list = grown;
-        search->cap = cap;
+    struct gap *grown = array_grow(out->list, &search->cap, (size_t)out->count + 1, sizeof *grown);
+    if (grown == NULL) {
+        return err_nomem(err, "gaps");
     }
+    out->list = grown;
     out->list[out->count++] = *gap;
     return 0;
 }

@@ -35,16 +35,13 @@ static void zone_add(struct sweep *sweep, int64_t begin_ns, int64_t end_ns)
         last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
         return;
     }
-    if (out->count == sweep->cap) {
-        size_t cap = sweep->cap * 2 + 16;
-        struct lowuse_zone *list = realloc(out->list, cap * sizeof(*list));
-        if (list == NULL) {
-            sweep->failed = true;
-            return;
-        }
-        out->list = list;
-        sweep->cap = cap;
+    struct lowuse_zone *list =
+        array_grow(out->list, &sweep->cap, (size_t)out->count + 1, sizeof *list);
+    if (list == NULL) {
+        sweep->failed = true;
+        return;
     }
+    out->list = list;
     out->list[out->count++] =
         (struct lowuse_zone){.device = sweep->device, .begin_ns = begin_ns, .end_ns = end_ns};
 }

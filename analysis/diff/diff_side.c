@@ -85,15 +85,12 @@ static struct diff_entry entry_empty(enum diff_section section)
 static struct diff_entry *builder_push(struct builder *builder, enum diff_section section)
 {
     struct diff_sum *out = builder->out;
-    if (out->count == builder->cap) {
-        size_t cap = builder->cap * 2 + 64;
-        struct diff_entry *list = realloc(out->list, cap * sizeof(*list));
-        if (list == NULL) {
-            return NULL;
-        }
-        out->list = list;
-        builder->cap = cap;
+    struct diff_entry *list =
+        array_grow(out->list, &builder->cap, (size_t)out->count + 1, sizeof *list);
+    if (list == NULL) {
+        return NULL;
     }
+    out->list = list;
     out->list[out->count] = entry_empty(section);
     return &out->list[out->count++];
 }

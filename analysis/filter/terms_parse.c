@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
 #include "analysis/base/buf.h"
 #include "analysis/base/timefmt.h"
 #include "analysis/base/utf8.h"
@@ -394,15 +395,12 @@ static int parse_word(struct term_list *list, const char *text, const struct ter
                       struct err *err)
 {
     size_t value = span->body;
-    if (list->count == list->cap) {
-        size_t cap = list->cap * 2 + 8;
-        struct term *terms = realloc(list->terms, cap * sizeof *terms);
-        if (terms == NULL) {
-            return err_nomem(err, "the filter");
-        }
-        list->terms = terms;
-        list->cap = cap;
+    struct term *terms =
+        array_grow(list->terms, &list->cap, (size_t)list->count + 1, sizeof *terms);
+    if (terms == NULL) {
+        return err_nomem(err, "the filter");
     }
+    list->terms = terms;
     struct term *term = &list->terms[list->count++];
     memset(term, 0, sizeof *term);
     term->key = term_key_of(text, span, &value);

@@ -57,15 +57,11 @@ static size_t nvtx_open_close(struct nvtx_open *open, const struct nvtx_ranges *
 
 static int nvtx_open_push(struct nvtx_open *open, uint32_t range)
 {
-    if (open->count == open->cap) {
-        size_t cap = open->cap == 0 ? 64 : open->cap * 2;
-        uint32_t *grown = realloc(open->list, cap * sizeof *grown);
-        if (grown == NULL) {
-            return -1;
-        }
-        open->list = grown;
-        open->cap = cap;
+    uint32_t *grown = array_grow(open->list, &open->cap, (size_t)open->count + 1, sizeof *grown);
+    if (grown == NULL) {
+        return -1;
     }
+    open->list = grown;
     open->list[open->count++] = range;
     return 0;
 }

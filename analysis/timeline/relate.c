@@ -260,16 +260,13 @@ struct places {
 
 static void places_add(struct places *places, struct place place)
 {
-    if (places->count == places->cap) {
-        size_t cap = places->cap * 2 + 64;
-        struct place *grown = realloc(places->list, cap * sizeof *grown);
-        if (grown == NULL) {
-            places->failed = true;
-            return;
-        }
-        places->list = grown;
-        places->cap = cap;
+    struct place *grown =
+        array_grow(places->list, &places->cap, (size_t)places->count + 1, sizeof *grown);
+    if (grown == NULL) {
+        places->failed = true;
+        return;
     }
+    places->list = grown;
     places->list[places->count++] = place;
 }
 

@@ -27,16 +27,13 @@ struct derive_items {
 
 static void derive_add(struct derive_items *items, const struct derive_item *item)
 {
-    if (items->count == items->cap) {
-        size_t cap = items->cap == 0 ? 256 : items->cap * 2;
-        struct derive_item *list = realloc(items->list, cap * sizeof *list);
-        if (list == NULL) {
-            items->failed = true;
-            return;
-        }
-        items->list = list;
-        items->cap = cap;
+    struct derive_item *list =
+        array_grow(items->list, &items->cap, (size_t)items->count + 1, sizeof *list);
+    if (list == NULL) {
+        items->failed = true;
+        return;
     }
+    items->list = list;
     items->list[items->count++] = *item;
 }
 

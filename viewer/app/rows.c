@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
 #include "analysis/base/buf.h"
 #include "analysis/base/timefmt.h"
 #include "analysis/base/utf8.h"
@@ -19,16 +20,12 @@ enum {
 struct row *rows_add(struct rows *rows, enum row_kind kind, uint32_t up)
 {
     struct row *row;
-    if (rows->count == rows->cap) {
-        uint32_t cap = rows->cap == 0 ? 64 : rows->cap * 2;
-        struct row *list = realloc(rows->list, cap * sizeof *list);
-        if (list == NULL) {
-            rows->failed = true;
-            return NULL;
-        }
-        rows->list = list;
-        rows->cap = cap;
+    struct row *list = array_grow(rows->list, &rows->cap, (size_t)rows->count + 1, sizeof *list);
+    if (list == NULL) {
+        rows->failed = true;
+        return NULL;
     }
+    rows->list = list;
     row = &rows->list[rows->count];
     *row = (struct row){.kind = (uint8_t)kind,
                         .up = up,

@@ -55,7 +55,7 @@ struct rows {
     struct arena arena;
     struct row *list; /* owned */
     uint32_t count;
-    uint32_t cap;
+    size_t cap;
     uint32_t *order; /* all rows as they are drawn: parents before their rows; owned */
     uint32_t *shown; /* indices of rows to draw, pinned ones first; owned, cap of them */
     uint32_t shown_count;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
 #include "analysis/base/timefmt.h"
 #include "viewer/app/app_internal.h"
 
@@ -26,15 +27,12 @@ const char *panel_name(enum panel_kind kind)
 struct panel_item *panel_add(struct panel *list)
 {
     struct panel_item *item;
-    if (list->count == list->cap) {
-        size_t cap = list->cap == 0 ? 128 : list->cap * 2;
-        struct panel_item *items = realloc(list->items, cap * sizeof *items);
-        if (items == NULL) {
-            return NULL;
-        }
-        list->items = items;
-        list->cap = cap;
+    struct panel_item *items =
+        array_grow(list->items, &list->cap, (size_t)list->count + 1, sizeof *items);
+    if (items == NULL) {
+        return NULL;
     }
+    list->items = items;
     item = &list->items[list->count++];
     *item = (struct panel_item){
         .table = TRACE_TABLE_COUNT, .text = "", .name = TRACE_NONE, .device = TRACE_NONE};

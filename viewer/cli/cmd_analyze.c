@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
 #include "analysis/base/timefmt.h"
 #include "analysis/detect/findings.h"
 #include "viewer/cli/command.h"
@@ -169,15 +170,12 @@ struct calls {
 
 static int calls_add(struct calls *calls, const char *spec, struct err *err)
 {
-    if (calls->count == calls->cap) {
-        size_t cap = calls->cap * 2 + 16;
-        struct report_call *list = realloc(calls->list, cap * sizeof(*list));
-        if (list == NULL) {
-            return err_nomem(err, "the rules");
-        }
-        calls->list = list;
-        calls->cap = cap;
+    struct report_call *list =
+        array_grow(calls->list, &calls->cap, (size_t)calls->count + 1, sizeof *list);
+    if (list == NULL) {
+        return err_nomem(err, "the rules");
     }
+    calls->list = list;
     if (report_call_parse(REPORT_RULE, spec, &calls->list[calls->count], err) != 0) {
         return -1;
     }
