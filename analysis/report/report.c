@@ -181,6 +181,33 @@ static char *report_copy(const char *text)
     return copy;
 }
 
+/* The call's own start=, end= and nvtx= go before the options of the command. -1 where they leave
+ * no time: a rule that looks at nothing would find all well. */
+static int report_own_options(const struct report_call *call, struct select_options *options,
+                              struct err *err)
+{
+    int count = report_arg_count(call->report);
+    int i;
+    for (i = 0; i < count; i++) {
+        const struct report_value *value = &call->values[i];
+        const char *name = call->report->args[i].name;
+        if (!value->given) {
+            continue;
+        }
+        if (strcmp(name, "start") == 0) {
+            options->begin_ns = value->i;
+        } else if (strcmp(name, "end") == 0) {
+            options->end_ns = value->i;
+        } else if (strcmp(name, "nvtx") == 0) {
+            options->nvtx = value->text;
+        }
+    }
+    if (options->end_ns < options->begin_ns) {
+        return err_set(err, "%s: the time to look at ends before it begins", call->text);
+    }
+    return 0;
+}
+
 int report_call_parse(enum report_kind kind, const char *spec, struct report_call *call,
                       struct err *err)
 {
@@ -210,6 +237,11 @@ int report_call_parse(enum report_kind kind, const char *spec, struct report_cal
             return -1;
         }
     }
+    struct select_options own = SELECT_OPTIONS_ALL;
+    if (report_own_options(call, &own, err) != 0) {
+        report_call_free(call);
+        return -1;
+    }
     return 0;
 }
 
@@ -221,32 +253,11 @@ void report_call_free(struct report_call *call)
     call->text = NULL;
 }
 
-/* The call's own start=, end= and nvtx= go before the options of the command. */
-static void report_own_options(const struct report_call *call, struct select_options *options)
-{
-    int count = report_arg_count(call->report);
-    int i;
-    for (i = 0; i < count; i++) {
-        const struct report_value *value = &call->values[i];
-        const char *name = call->report->args[i].name;
-        if (!value->given) {
-            continue;
-        }
-        if (strcmp(name, "start") == 0) {
-            options->begin_ns = value->i;
-        } else if (strcmp(name, "end") == 0) {
-            options->end_ns = value->i;
-        } else if (strcmp(name, "nvtx") == 0) {
-            options->nvtx = value->text;
-        }
-    }
-}
-
 uint32_t report_call_kinds(const struct report_call *call, const struct select_options *options)
 {
     struct select_options own = *options;
     int i;
-    report_own_options(call, &own);
+    (void)report_own_options(call, &own, NULL);
     if (own.nvtx != NULL || own.device >= 0 || own.pid >= 0) {
         return 0;
     }
@@ -264,10 +275,11 @@ int report_run(const struct trace *trace, const struct report_call *call,
     struct select_options own = *options;
     struct selection select;
     struct report_context context = {.trace = trace, .select = &select, .args = call->values};
-    int rc;
     *result = (struct report_result){.missing = call->report->missing};
-    report_own_options(call, &own);
-    rc = select_new(trace, &own, &select, err);
+    if (report_own_options(call, &own, err) != 0) {
+        return -1;
+    }
+    int rc = select_new(trace, &own, &select, err);
     if (rc == 0) {
         rc = call->report->run(&context, result, err);
     }

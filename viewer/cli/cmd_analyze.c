@@ -17,12 +17,8 @@ struct analyze_args {
     struct opts_list fail_on;
     const char *output;
     const char *timeunit;
-    const char *filter_time;
-    const char *filter_nvtx;
-    const char *filter_name;
+    struct tables_filter filter;
     const char *help_rules;
-    int64_t device;
-    int64_t pid;
     int format; /* index in the choices, -1 = not given */
     bool force;
     bool quiet;
@@ -48,9 +44,10 @@ static const struct opts_option OPTIONS[] = {
      .help = "List the rules; with a name, or ALL, say what each finds and takes."},
     {0, "fail-on", "RULE[:THRESHOLD]", .kind = OPTS_LIST, .choice_at = rule_at,
      .at = offsetof(struct analyze_args, fail_on),
-     .help = "Exit with status 3 where the rule finds more than THRESHOLD (default 0: anything). A "
-             "time (5ms) compares the recoverable time of one device; a number compares the value "
-             "of the rule, see the manual. Repeatable."},
+     .help =
+         "Exit with status 3 where the rule finds more than THRESHOLD (default 0: anything). A "
+         "time (5ms) compares the recoverable time of one device; a number compares the value "
+         "of the rule, see the manual. Repeatable. Status 1 where there is no GPU work to judge."},
     {0, "all", .kind = OPTS_FLAG, .at = offsetof(struct analyze_args, all),
      .help =
          "Print every finding in full: those that are worth less than 0.1 % of the span, and those "
@@ -72,18 +69,18 @@ static const struct opts_option OPTIONS[] = {
      .help = "Print the tables alone: no titles and no SKIPPED lines."},
     {.kind = OPTS_GROUP, .help = "Where to look"},
     {0, "filter-time", "[START]/[END]", .kind = OPTS_TEXT,
-     .at = offsetof(struct analyze_args, filter_time),
+     .at = offsetof(struct analyze_args, filter.time),
      .help = "Only this time; ns, or with a unit (1.5s/2s). Gaps are cut to it."},
     {0, "filter-nvtx", "RANGE[@DOMAIN][/INDEX]", .kind = OPTS_TEXT,
-     .at = offsetof(struct analyze_args, filter_nvtx),
+     .at = offsetof(struct analyze_args, filter.nvtx),
      .help = "With -r: only the time of an NVTX range: its first instance, or that of an index "
              "from 0."},
-    {0, "filter-name", "REGEX", .kind = OPTS_TEXT, .at = offsetof(struct analyze_args, filter_name),
+    {0, "filter-name", "REGEX", .kind = OPTS_TEXT, .at = offsetof(struct analyze_args, filter.name),
      .help = "With -r: only rows with a name that matches a regular expression (PCRE2)."},
     {0, "device", "ID", .kind = OPTS_INT, .max = INT32_MAX,
-     .at = offsetof(struct analyze_args, device), .help = "Only this device."},
+     .at = offsetof(struct analyze_args, filter.device), .help = "Only this device."},
     {0, "process", "PID", .kind = OPTS_INT, .max = INT64_MAX,
-     .at = offsetof(struct analyze_args, pid), .help = "With -r: only this process."},
+     .at = offsetof(struct analyze_args, filter.pid), .help = "With -r: only this process."},
     {.kind = OPTS_END},
 };
 
@@ -113,46 +110,12 @@ struct analyze {
 
 /* ---- rules ---- */
 
-static int rule_print(struct analyze *run, const struct report_call *call,
-                      const struct report_result *result, struct err *err)
-{
-    struct output out;
-    struct buf file = {0};
-    bool person = tables_person(&run->form);
-    bool skipped = result->status == REPORT_MISSING;
-    if (skipped && (!tables_stdout(&run->form) || !person)) {
-        tables_skipped(&run->form, result->missing, NULL);
-    }
-    if (skipped && !tables_stdout(&run->form)) {
-        return 0;
-    }
-    if (tables_open(&run->form, call->text, &out, &file, err) != 0) {
-        buf_free(&file);
-        return -1;
-    }
-    int rc = 0;
-    if (run->printed && !person) {
-        (void)output_text(&out, "\n");
-    }
-    if (skipped && person) {
-        tables_skipped(&run->form, result->missing, &out);
-    } else {
-        rc = tables_write(&run->form, call->text, result->table, &result->note, &out, err);
-    }
-    if (output_close(&out, rc == 0 ? err : NULL) != 0) {
-        rc = -1;
-    }
-    buf_free(&file);
-    run->printed = tables_stdout(&run->form);
-    return rc;
-}
-
 static void rule_run(struct analyze *run, const struct report_call *call)
 {
     struct report_result result;
     int rc = report_run(run->trace, call, &run->options, &result, &run->err);
     if (rc == 0) {
-        rc = rule_print(run, call, &result, &run->err);
+        rc = tables_print(&run->form, call->text, &result, &run->printed, &run->err);
     }
     report_result_free(&result);
     if (rc != 0) {
@@ -193,39 +156,16 @@ static int calls_add_all(struct calls *calls, struct err *err)
     return 0;
 }
 
-/* One argument of -r: rules with commas between them; "\," is a comma inside one. */
-static int calls_split(struct calls *calls, const char *text, struct err *err)
-{
-    struct buf word = {0};
-    int rc = 0;
-    for (const char *at = text; rc == 0; at++) {
-        if (*at == '\\' && at[1] == ',') {
-            buf_addc(&word, *++at);
-            continue;
-        }
-        if (*at != ',' && *at != '\0') {
-            buf_addc(&word, *at);
-            continue;
-        }
-        rc = strcmp(buf_text(&word), "all") == 0 ? calls_add_all(calls, err)
-                                                 : calls_add(calls, buf_text(&word), err);
-        buf_reset(&word);
-        if (*at == '\0') {
-            break;
-        }
-    }
-    buf_free(&word);
-    return rc;
-}
-
 static int calls_parse(const struct opts_list *rules, struct calls *calls, struct err *err)
 {
-    for (int i = 0; i < rules->count; i++) {
-        if (calls_split(calls, rules->items[i], err) != 0) {
-            return -1;
-        }
+    struct tables_words words;
+    int rc = tables_words(rules, &words, err);
+    for (size_t i = 0; rc == 0 && i < words.count; i++) {
+        rc = strcmp(words.list[i], "all") == 0 ? calls_add_all(calls, err)
+                                               : calls_add(calls, words.list[i], err);
     }
-    return 0;
+    tables_words_free(&words);
+    return rc;
 }
 
 static void calls_free(struct calls *calls)
@@ -288,9 +228,8 @@ static int threshold_parse(const char *text, struct threshold *out, struct err *
     if (colon == NULL) {
         return 0;
     }
-    char *end = NULL;
-    out->value = strtod(colon + 1, &end);
-    if (end == colon + 1 || !(out->value >= 0.0)) {
+    const char *end = NULL;
+    if (tables_limit(colon + 1, &out->value, &end) != 0) {
         return err_set(err, "--fail-on %.100s: write a number or a time after the colon", text);
     }
     if (strcmp(end, "%") == 0 || *end == '\0') {
@@ -324,17 +263,25 @@ static bool threshold_exceeded(struct analyze *run, const struct threshold *limi
     return true;
 }
 
-static bool thresholds_exceeded(struct analyze *run, const struct findings *findings)
+/* A status. Where there is no work of a device to judge, the gate is not passed. */
+static int thresholds_status(struct analyze *run, const struct findings *findings)
 {
     const struct opts_list *list = &run->args->fail_on;
     bool exceeded = false;
+    if (list->count > 0 &&
+        !tables_has_ops(run->trace, run->options.begin_ns, run->options.end_ns)) {
+        (void)err_set(&run->err, "--fail-on: no GPU work to judge in the capture%s",
+                      run->args->filter.time != NULL ? " in the time of --filter-time" : "");
+        output_error(COMMAND_ANALYZE.name, &run->err);
+        return COMMAND_FAILED;
+    }
     for (int i = 0; i < list->count; i++) {
         struct threshold limit;
         if (threshold_parse(list->items[i], &limit, NULL) == 0) {
             exceeded |= threshold_exceeded(run, &limit, findings);
         }
     }
-    return exceeded;
+    return exceeded ? COMMAND_THRESHOLD : COMMAND_DONE;
 }
 
 static int device_index(const struct trace *trace, int64_t id, uint32_t *device, struct err *err)
@@ -360,7 +307,7 @@ static int findings_run(struct analyze *run, bool print)
     struct facts *facts = facts_new(run->trace, &run->err);
     int rc = facts == NULL ? -1 : 0;
     if (rc == 0) {
-        rc = device_index(run->trace, run->args->device, &options.device, &run->err);
+        rc = device_index(run->trace, run->args->filter.device, &options.device, &run->err);
     }
     if (rc == 0) {
         rc = findings_make(facts, &options, &findings, &run->err);
@@ -372,8 +319,8 @@ static int findings_run(struct analyze *run, bool print)
     if (rc != 0) {
         output_error(COMMAND_ANALYZE.name, &run->err);
         status = COMMAND_FAILED;
-    } else if (thresholds_exceeded(run, &findings)) {
-        status = COMMAND_THRESHOLD;
+    } else {
+        status = thresholds_status(run, &findings);
     }
     findings_free(&findings);
     facts_free(facts);
@@ -395,10 +342,6 @@ static int prepare(struct analyze *run, const struct opts_rest *rest, struct cal
                                      .format = args->format,
                                      .force = args->force,
                                      .quiet = args->quiet};
-    run->options.nvtx = args->filter_nvtx;
-    run->options.name = args->filter_name;
-    run->options.device = args->device;
-    run->options.pid = args->pid;
     for (int i = 0; i < args->fail_on.count; i++) {
         struct threshold limit;
         if (threshold_parse(args->fail_on.items[i], &limit, err) != 0) {
@@ -406,41 +349,29 @@ static int prepare(struct analyze *run, const struct opts_rest *rest, struct cal
         }
     }
     if (args->rules.count == 0 &&
-        (args->filter_nvtx != NULL || args->filter_name != NULL || args->pid >= 0)) {
+        (args->filter.nvtx != NULL || args->filter.name != NULL || args->filter.pid >= 0)) {
         return err_set(err, "--filter-nvtx, --filter-name and --process need a rule: add -r RULE");
     }
     if (tables_unit(args->timeunit, &run->form.unit_ns, err) != 0 ||
-        (args->filter_time != NULL &&
-         tables_time(args->filter_time, &run->options.begin_ns, &run->options.end_ns, err) != 0)) {
+        tables_filter(&args->filter, &run->options, err) != 0) {
         return -1;
     }
     return calls_parse(&args->rules, calls, err);
 }
 
-/* What of the capture the rules read; 0 = everything. */
-static uint32_t calls_kinds(const struct analyze *run, const struct calls *calls)
-{
-    uint32_t all = 0;
-    for (size_t i = 0; i < calls->count; i++) {
-        uint32_t kinds = report_call_kinds(&calls->list[i], &run->options);
-        if (kinds == 0) {
-            return 0;
-        }
-        all |= kinds;
-    }
-    return all;
-}
-
 static int run_all(struct analyze *run, const struct calls *calls)
 {
     bool findings = calls->count == 0 || run->args->fail_on.count > 0;
-    const struct trace_options load = {.kinds = findings ? 0 : calls_kinds(run, calls)};
+    const struct trace_options load = {
+        .kinds = findings ? 0 : tables_kinds(calls->list, calls->count, &run->options)};
     int status = COMMAND_DONE;
     run->trace = trace_load(run->form.path, &load, &run->err);
     if (run->trace == NULL) {
         output_error(COMMAND_ANALYZE.name, &run->err);
         return COMMAND_FAILED;
     }
+    tables_say_outside(COMMAND_ANALYZE.name, "filter-time", run->trace, run->options.begin_ns,
+                       run->options.end_ns);
     for (size_t i = 0; i < calls->count; i++) {
         rule_run(run, &calls->list[i]);
     }
@@ -478,8 +409,8 @@ static int analyze_run(int argc, char **argv)
         output_error(COMMAND_ANALYZE.name, &err);
         return status;
     }
-    args->device = -1;
-    args->pid = -1;
+    args->filter.device = -1;
+    args->filter.pid = -1;
     args->format = -1;
     struct analyze run = {.args = args, .options = SELECT_OPTIONS_ALL};
     if (opts_begin(&COMMAND_ANALYZE, argc, argv, args, &rest, &status)) {

@@ -50,7 +50,7 @@ static const struct opts_option OPTIONS[] = {
      .at = offsetof(struct diff_args, fail_on),
      .help = "Exit with status 3 where NEW is slower than BASE by more than PERCENT: its span, its "
              "GPU busy time, or the mean of a kernel, copy or range with 1 % of the time of its "
-             "kind, beyond the noise."},
+             "kind, beyond the noise; with status 1 where one of them has no GPU work."},
     {.kind = OPTS_GROUP, .help = "How to print it"},
     {'f', "format", "FORMAT", .kind = OPTS_CHOICE, .choices = "column|table|csv|tsv|json",
      .at = offsetof(struct diff_args, format),
@@ -103,9 +103,8 @@ struct compare {
 
 static int number(const char *text, double *value, struct err *err)
 {
-    char *end = NULL;
-    *value = strtod(text, &end);
-    if (end == text || (*end != '\0' && strcmp(end, "%") != 0) || !(*value >= 0.0)) {
+    const char *end = NULL;
+    if (tables_limit(text, value, &end) != 0 || (*end != '\0' && strcmp(end, "%") != 0)) {
         return err_set(err, "--fail-on-regression %.100s: write a number of percent", text);
     }
     return 0;
@@ -127,12 +126,11 @@ static int prepare(struct compare *run, const struct opts_rest *rest)
                                          .exact = args->exact,
                                          .begin_ns = {INT64_MIN, INT64_MIN},
                                          .end_ns = {INT64_MAX, INT64_MAX}};
-    const char *filters[2] = {args->filter_base, args->filter_new};
-    for (int i = 0; i < 2; i++) {
-        if (filters[i] != NULL && tables_time(filters[i], &run->options.begin_ns[i],
-                                              &run->options.end_ns[i], &run->err) != 0) {
-            return -1;
-        }
+    if (tables_time("filter-time-base", args->filter_base, &run->options.begin_ns[0],
+                    &run->options.end_ns[0], &run->err) != 0 ||
+        tables_time("filter-time-new", args->filter_new, &run->options.begin_ns[1],
+                    &run->options.end_ns[1], &run->err) != 0) {
+        return -1;
     }
     if (args->fail_on != NULL && number(args->fail_on, &run->limit, &run->err) != 0) {
         return -1;
@@ -151,6 +149,8 @@ static int load(struct compare *run)
         if (run->facts[i] == NULL) {
             return -1;
         }
+        tables_say_outside(COMMAND_DIFF.name, i == 0 ? "filter-time-base" : "filter-time-new",
+                           run->traces[i], run->options.begin_ns[i], run->options.end_ns[i]);
     }
     const struct facts *const facts[2] = {run->facts[0], run->facts[1]};
     return diff_make(facts, &run->options, &run->diff, &run->err);
@@ -269,9 +269,18 @@ static int print(struct compare *run)
     return rc;
 }
 
-/* COMMAND_THRESHOLD where there is a regression, and says which. */
+/* COMMAND_THRESHOLD where there is a regression, and says which; COMMAND_FAILED where a side has
+ * nothing to compare, so that the gate is not passed. */
 static int check_regression(struct compare *run)
 {
+    for (int i = 0; run->limit >= 0.0 && i < 2; i++) {
+        if (!tables_has_ops(run->traces[i], run->options.begin_ns[i], run->options.end_ns[i])) {
+            (void)err_set(&run->err, "--fail-on-regression: no GPU work to judge in %s",
+                          i == 0 ? "BASE" : "NEW");
+            output_error(COMMAND_DIFF.name, &run->err);
+            return COMMAND_FAILED;
+        }
+    }
     const struct diff_row *row = run->limit < 0.0 ? NULL : diff_regression(&run->diff, run->limit);
     if (row == NULL) {
         return COMMAND_DONE;

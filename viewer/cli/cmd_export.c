@@ -210,8 +210,8 @@ static int prepare(struct export *run)
         }
         report_call_free(&call);
     }
-    if (args->filter_time != NULL && tables_time(args->filter_time, &run->options.begin_ns,
-                                                 &run->options.end_ns, &run->err) != 0) {
+    if (tables_time("filter-time", args->filter_time, &run->options.begin_ns, &run->options.end_ns,
+                    &run->err) != 0) {
         return -1;
     }
     return tables_unit(args->timeunit, &run->unit_ns, &run->err);
@@ -245,7 +245,12 @@ static int export_main(struct export *run)
         return COMMAND_USAGE;
     }
     run->trace = trace_load(run->path, NULL, &run->err);
-    int rc = run->trace == NULL ? -1 : write_file(run);
+    int rc = run->trace == NULL ? -1 : 0;
+    if (rc == 0) {
+        tables_say_outside(COMMAND_EXPORT.name, "filter-time", run->trace, run->options.begin_ns,
+                           run->options.end_ns);
+        rc = write_file(run);
+    }
     trace_free(run->trace);
     if (rc != 0) {
         output_error(COMMAND_EXPORT.name, &run->err);

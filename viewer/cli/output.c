@@ -22,20 +22,36 @@ static FILE *open_command(const char *command)
     return popen(command, "w");
 }
 
-int output_open(struct output *out, const char *target, struct err *err)
+/* After out->file is made; out->name for the message. */
+static int opened(struct output *out, struct err *err)
 {
-    *out = (struct output){.file = stdout, .name = "the standard output", .kind = OUTPUT_STDOUT};
-    if (target != NULL && strcmp(target, "-") != 0) {
-        out->kind = target[0] == '@' ? OUTPUT_COMMAND : OUTPUT_FILE;
-        out->name = target;
-        /* The command is started before SIGPIPE is ignored: a child inherits that. */
-        out->file = target[0] == '@' ? open_command(target + 1) : fopen(target, "we");
-    }
     if (out->file == NULL) {
-        return err_set(err, "cannot write to %s: %s", target, strerror(errno));
+        return err_set(err, "cannot write to %s: %s", out->name, strerror(errno));
     }
     ignore_sigpipe(out);
     return 0;
+}
+
+int output_open_file(struct output *out, const char *path, struct err *err)
+{
+    *out = (struct output){.file = fopen(path, "we"), .name = path, .kind = OUTPUT_FILE};
+    return opened(out, err);
+}
+
+int output_open(struct output *out, const char *target, struct err *err)
+{
+    if (target == NULL || strcmp(target, "-") == 0) {
+        *out =
+            (struct output){.file = stdout, .name = "the standard output", .kind = OUTPUT_STDOUT};
+        return opened(out, err);
+    }
+    if (target[0] != '@') {
+        return output_open_file(out, target, err);
+    }
+    /* The command is started before SIGPIPE is ignored: a child inherits that. */
+    *out =
+        (struct output){.file = open_command(target + 1), .name = target, .kind = OUTPUT_COMMAND};
+    return opened(out, err);
 }
 
 static void note_error(struct output *out)

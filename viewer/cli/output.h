@@ -40,6 +40,8 @@ struct output {
  * made or emptied. target must outlive the output. 0, or -1 with err set.
  */
 int output_open(struct output *out, const char *target, struct err *err);
+/* The same for a name that a person did not type as a target: always a file, also "-" and "@x". */
+int output_open_file(struct output *out, const char *path, struct err *err);
 /* Returns 0 always, or 1 once nothing more can be written: fits struct table_sink. */
 int output_write(void *output, const char *data, size_t len);
 int output_text(struct output *out, const char *text);

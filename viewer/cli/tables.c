@@ -7,36 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analysis/base/timefmt.h"
 #include "analysis/base/utf8.h"
-#include "viewer/cli/command.h"
-
-int tables_unit(const char *text, int64_t *unit_ns, struct err *err)
-{
-    int64_t unit = text == NULL ? 1 : timefmt_unit(text);
-    if (unit != 1 && unit != 1000 && unit != 1000000 && unit != 1000000000) {
-        return err_set(err, "--timeunit %s: there are ns, us, ms and s", text);
-    }
-    *unit_ns = unit;
-    return 0;
-}
-
-int tables_time(const char *text, int64_t *begin_ns, int64_t *end_ns, struct err *err)
-{
-    char begin[64];
-    const char *slash = strchr(text, '/');
-    size_t len = slash == NULL ? 0 : (size_t)(slash - text);
-    if (slash == NULL || len >= sizeof(begin)) {
-        return err_set(err, "--filter-time %.100s: write START/END, one may be left out", text);
-    }
-    memcpy(begin, text, len);
-    begin[len] = '\0';
-    if ((len > 0 && timefmt_parse(begin, 1, begin_ns, err) != 0) ||
-        (slash[1] != '\0' && timefmt_parse(slash + 1, 1, end_ns, err) != 0)) {
-        return err_prefix(err, "--filter-time");
-    }
-    return 0;
-}
 
 bool tables_stdout(const struct tables_form *form)
 {
@@ -57,7 +28,17 @@ bool tables_person(const struct tables_form *form)
     return format == TABLE_FORMAT_COLUMN || format == TABLE_FORMAT_TABLE;
 }
 
-/* BASE_NAME.EXT, as nsys names its files; "." as the base is the capture without its extension. */
+/* Adds a part of a file's name, without what would make it another path. */
+static void add_name_part(struct buf *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        bool plain = *text != ':' && *text != '/' && (unsigned char)*text >= ' ';
+        buf_add(out, plain ? text : "_", 1);
+    }
+}
+
+/* BASE_NAME[_nvtx=RANGE].EXT, as nsys names its files; "." as the base is the capture without its
+ * extension. */
 static void file_name(const struct tables_form *form, const char *name, struct buf *out)
 {
     static const char *const extensions[] = {"txt", "txt", "csv", "tsv", "json"};
@@ -70,12 +51,10 @@ static void file_name(const struct tables_form *form, const char *name, struct b
         buf_adds(out, form->target);
     }
     buf_addc(out, '_');
-    for (const char *at = name; *at != '\0'; at++) {
-        if (*at != ':' && *at != '/' && (unsigned char)*at > ' ') {
-            buf_addc(out, *at);
-        } else {
-            buf_adds(out, "_");
-        }
+    add_name_part(out, name);
+    if (form->nvtx != NULL) {
+        buf_adds(out, "_nvtx=");
+        add_name_part(out, form->nvtx);
     }
     buf_addf(out, ".%s", extensions[format_of(form)]);
 }
@@ -95,7 +74,7 @@ int tables_open(const struct tables_form *form, const char *name, struct output 
         return err_set(err, "%.500s is there already; --force-overwrite replaces it",
                        buf_text(file));
     }
-    return output_open(out, buf_text(file), err);
+    return output_open_file(out, buf_text(file), err);
 }
 
 int tables_write(const struct tables_form *form, const char *name, const struct table *table,
@@ -107,87 +86,110 @@ int tables_write(const struct tables_form *form, const char *name, const struct 
                                      .ascii = person && tables_stdout(form) && output_ascii()};
     const struct table_sink sink = {output_write, out};
     struct buf text = {0};
-    if (person && !form->quiet) {
+    if (person && (!form->quiet || form->as_stats)) {
         buf_addf(&text, "\n ** %s (", table_title(table));
         utf8_sanitize(&text, name, strlen(name), false);
         buf_adds(&text, "):\n\n");
         (void)output_buf(out, &text);
     }
-    buf_free(&text);
     if (table_write(table, &how, &sink, err) != 0 && !output_gone(out)) {
+        buf_free(&text);
         return -1;
     }
-    if (person && note != NULL && note->len > 0) {
-        (void)output_text(out, "\n");
-        (void)output_buf(out, note);
+    buf_reset(&text);
+    if (person && ((note != NULL && note->len > 0) || form->as_stats)) {
+        buf_addc(&text, '\n');
     }
+    if (person && note != NULL && note->len > 0) {
+        if (how.ascii) {
+            table_text_ascii(&text, note->data, note->len);
+        } else {
+            buf_add(&text, note->data, note->len);
+        }
+        buf_adds(&text, form->as_stats ? "\n" : "");
+    }
+    (void)output_buf(out, &text);
+    buf_free(&text);
     return 0;
 }
 
-void tables_skipped(const struct tables_form *form, const char *missing, struct output *out)
+/* A line about a table: beside it for people (out is where tables go), else on stderr. */
+static void say(const struct tables_form *form, struct output *out, struct buf *text)
 {
-    struct buf text = {0};
     if (form->quiet) {
         return;
     }
-    buf_adds(&text, "SKIPPED: ");
-    utf8_sanitize(&text, form->path, strlen(form->path), false);
-    buf_addf(&text, " does not contain %s.\n", missing);
     if (out != NULL) {
-        (void)output_buf(out, &text);
+        (void)output_buf(out, text);
     } else {
-        (void)fputs(buf_text(&text), stderr);
+        (void)fputs(buf_text(text), stderr);
     }
+}
+
+static void say_processing(const struct tables_form *form, const char *name, struct output *out)
+{
+    struct buf text = {0};
+    buf_adds(&text, "Processing [");
+    utf8_sanitize(&text, form->path, strlen(form->path), false);
+    buf_adds(&text, "] with [");
+    utf8_sanitize(&text, name, strlen(name), false);
+    buf_adds(&text, "]... \n");
+    say(form, out, &text);
     buf_free(&text);
 }
 
-/* ---- help ---- */
-
-static void help_one(const struct report *report, bool all, struct buf *out)
+static void say_skipped(const struct tables_form *form, const char *missing, struct output *out)
 {
-    buf_addf(out, "%s -- %s\n", report->name, report->title);
-    if (!all) {
-        return;
-    }
-    buf_addf(out, "    %s\n", report->help);
-    for (int i = 0; report->args != NULL && report->args[i].name != NULL; i++) {
-        const struct report_arg *arg = &report->args[i];
-        buf_addf(out, "    :%s%s  %s", arg->name, arg->type == REPORT_ARG_FLAG ? "" : "=VALUE",
-                 arg->help);
-        if (arg->fallback != NULL) {
-            buf_addf(out, " (default %s)", arg->fallback);
-        }
-        buf_addc(out, '\n');
-    }
-    if (report->advice != NULL) {
-        buf_addf(out, "    Advice: %s\n", report->advice);
-    }
-    buf_addc(out, '\n');
+    struct buf text = {0};
+    buf_adds(&text, "SKIPPED: ");
+    utf8_sanitize(&text, form->path, strlen(form->path), false);
+    buf_addf(&text, " does not contain %s.\n%s", missing,
+             out != NULL && form->as_stats ? "\n" : "");
+    say(form, out, &text);
+    buf_free(&text);
 }
 
-int tables_help(const char *command, enum report_kind kind, const char *name)
+/* To an output that is open. */
+static int print_to(const struct tables_form *form, const char *name,
+                    const struct report_result *result, struct output *out, struct err *err)
 {
-    int count = 0;
-    const struct report *const *list = report_list(kind, &count);
-    bool all = strcmp(name, "ALL") == 0 || strcmp(name, "all") == 0;
-    struct buf out = {0};
-    struct err err = {0};
-    int status = COMMAND_DONE;
-    for (int i = 0; i < count; i++) {
-        if (name[0] == '\0' || all || strcmp(name, list[i]->name) == 0) {
-            help_one(list[i], name[0] != '\0', &out);
+    bool to_stdout = tables_stdout(form);
+    bool beside = to_stdout && tables_person(form);
+    if (form->as_stats && (beside || !to_stdout)) {
+        say_processing(form, name, beside ? out : NULL);
+    }
+    if (result->status == REPORT_MISSING) {
+        say_skipped(form, result->missing, beside ? out : NULL);
+        if (beside) {
+            return 0;
         }
     }
-    if (out.len == 0) {
-        (void)err_set(&err, "no %s '%.100s'; --help lists the option that names them",
-                      kind == REPORT_RULE ? "rule" : "report", name);
-        status = COMMAND_USAGE;
-    } else if (output_all(&out, &err) != 0) {
-        status = COMMAND_FAILED;
+    return tables_write(form, name, result->table, &result->note, out, err);
+}
+
+int tables_print(const struct tables_form *form, const char *name,
+                 const struct report_result *result, bool *printed, struct err *err)
+{
+    struct output out;
+    struct buf file = {0};
+    if (!tables_stdout(form) && result->status == REPORT_MISSING) {
+        if (form->as_stats) {
+            say_processing(form, name, NULL);
+        }
+        say_skipped(form, result->missing, NULL);
+        return 0;
     }
-    if (status != COMMAND_DONE) {
-        output_error(command, &err);
+    int rc = tables_open(form, name, &out, &file, err);
+    if (rc == 0) {
+        if (tables_stdout(form) && !tables_person(form) && *printed) {
+            (void)output_text(&out, "\n");
+        }
+        rc = print_to(form, name, result, &out, err);
+        if (output_close(&out, rc == 0 ? err : NULL) != 0) {
+            rc = -1;
+        }
+        *printed = *printed || tables_stdout(form);
     }
-    buf_free(&out);
-    return status;
+    buf_free(&file);
+    return rc;
 }
