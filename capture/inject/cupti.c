@@ -96,7 +96,7 @@ static void on_resource(uint32_t cbid, const struct cupti_resource_data *data)
 static void on_callback(void *user, int domain, uint32_t cbid, const void *data)
 {
     (void)user;
-    if (atomic_load(&inject.cupti.forked) || data == NULL) {
+    if (cupti_is_forked(&inject.cupti) || data == NULL) {
         return;
     }
     if (domain == CUPTI_DOMAIN_DRIVER_API) {
@@ -319,6 +319,14 @@ void cupti_fork_child(void)
         atomic_store(&cupti->forked, true);
         cupti_buffer_fork_child(cupti);
     }
+}
+
+bool cupti_is_forked(struct cupti_state *cupti)
+{
+    if (inject_is_copy()) {
+        (void)inject_after_fork();
+    }
+    return atomic_load(&cupti->forked);
 }
 
 void cupti_exit(void)

@@ -159,7 +159,7 @@ void cupti_buffer_request(uint8_t **buffer, size_t *size, size_t *max_records)
     struct cupti_slot *slot = NULL;
     *max_records = 0;
     *size = cupti->segment_bytes - SPOOL_SEGMENT_HEAD;
-    if (!atomic_load(&cupti->forked)) {
+    if (!cupti_is_forked(cupti)) {
         slot = slot_claim(cupti);
         segment = slot == NULL ? NULL : take_segment(cupti, &why);
     }
@@ -217,7 +217,7 @@ void cupti_buffer_complete(void *context, uint32_t stream, uint8_t *buffer, size
     (void)context;
     (void)stream;
     (void)size;
-    struct cupti_slot *slot = atomic_load(&cupti->forked) ? NULL : slot_find(cupti, buffer);
+    struct cupti_slot *slot = cupti_is_forked(cupti) ? NULL : slot_find(cupti, buffer);
     if (slot == NULL) {
         not_ours(cupti, buffer, valid);
         return;

@@ -12,6 +12,10 @@
 
 #include "capture/spool/clock.h"
 
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18 /* Linux 4.14 */
+#endif
+
 #define ARENA_BYTES (UINT32_C(64) << 10)
 
 /* The names are given by the interfaces; they must be visible in the library or the driver skips it
@@ -66,7 +70,7 @@ static bool find_dir(void)
 
 static void at_exit(void)
 {
-    if (atomic_load(&inject.started) != 1) {
+    if (atomic_load(&inject.started) != 1 || (inject_is_copy() && !inject_after_fork())) {
         return;
     }
     int64_t begin_ns = clock_read_ns(CLOCK_MONOTONIC);
@@ -90,12 +94,8 @@ void inject_at_exit(void)
 
 /* In the child of a fork: the spool and its mappings are the parent's. Locks may be held by threads
  * that are gone. */
-static void fork_child(void)
+static void leave_parent(void)
 {
-    if (atomic_load(&inject.started) == 0) {
-        inject.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-        return;
-    }
     inject.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     if (inject.writer.header != NULL) {
         inject.forked_from = inject.writer.header->pid;
@@ -106,13 +106,48 @@ static void fork_child(void)
     cupti_fork_child();
 }
 
+bool inject_after_fork(void)
+{
+    uint32_t cleared = 0;
+    if (!atomic_compare_exchange_strong(inject.own, &cleared, INJECT_OWN + 1)) {
+        (void)atomic_fetch_add(&inject.dropped_in_fork, cleared == INJECT_OWN ? 0 : 1);
+        return cleared == INJECT_OWN;
+    }
+    leave_parent();
+    atomic_store_explicit(inject.own, INJECT_OWN, memory_order_release);
+    return true;
+}
+
+/* The child of fork(). An event may have come first, from the handler of another library. */
+static void fork_child(void)
+{
+    if (inject.own_is_cleared) {
+        (void)inject_after_fork();
+    } else {
+        leave_parent();
+    }
+}
+
+/* Sets the word up that tells a child from its parent. */
+static bool mark_own(void)
+{
+    void *page = mmap(NULL, SPOOL_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) {
+        return false;
+    }
+    inject.own = page;
+    inject.own_is_cleared = madvise(page, SPOOL_PAGE, MADV_WIPEONFORK) == 0;
+    atomic_store(inject.own, INJECT_OWN);
+    return true;
+}
+
 static int start_locked(void)
 {
     if (!find_dir() || session_config_read(&inject.config, inject.dir) != 0) {
         return -1;
     }
     inject.control = session_control_open(inject.dir, false);
-    if (inject.control == NULL) {
+    if (inject.control == NULL || !mark_own()) {
         return -1;
     }
     nvtx_start();
@@ -148,11 +183,18 @@ static int open_spool(void)
         spool_writer_status(&inject.writer, SPOOL_STATUS_FORKED, inject.forked_from, 0, NULL);
     }
     nvtx_emit_notes(&inject.writer);
+    uint64_t dropped = atomic_exchange(&inject.dropped_in_fork, 0);
+    if (dropped > 0) {
+        spool_writer_loss(&inject.writer, SPOOL_LOSS_NVTX_REENTRANT, 0, dropped);
+    }
     return INJECT_SPOOL_READY;
 }
 
 struct spool_writer *inject_spool(void)
 {
+    if (inject_is_copy() && !inject_after_fork()) {
+        return NULL;
+    }
     if (atomic_load_explicit(&inject.spool_state, memory_order_acquire) == INJECT_SPOOL_NONE) {
         int saved = errno;
         (void)pthread_mutex_lock(&inject.lock);

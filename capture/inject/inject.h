@@ -158,6 +158,11 @@ struct inject {
     _Atomic int spool_state;
     struct spool_writer writer;
     uint32_t forked_from;
+    /* INJECT_OWN while this process is the one that set the recorder up. The page of it is cleared
+     * in a child that a fork makes, however it was made: pthread_atfork knows fork() alone. */
+    _Atomic uint32_t *own;
+    bool own_is_cleared; /* the kernel does so (Linux 4.14) */
+    _Atomic uint64_t dropped_in_fork;
     _Atomic bool exited;
     uint8_t *arena;
     size_t arena_left;
@@ -167,8 +172,21 @@ struct inject {
 
 extern struct inject inject;
 
+#define INJECT_OWN 1
+
 /* Reads the session once. False: this process is not recorded. */
 bool inject_start(void);
+
+/* Whether this is a forked child that still has its parent's spool and buffers. Then nothing may be
+ * written before inject_after_fork. */
+static inline bool inject_is_copy(void)
+{
+    return atomic_load_explicit(inject.own, memory_order_acquire) != INJECT_OWN;
+}
+
+/* Lets go of what is the parent's. False while another call of it is at work: the event that wants
+ * it is dropped and counted. */
+bool inject_after_fork(void);
 
 /* The spool, made at the first call. NULL if it could not be made. Not with inject.lock held. */
 struct spool_writer *inject_spool(void);
@@ -176,6 +194,10 @@ struct spool_writer *inject_spool(void);
 /* The spool if it is there. */
 static inline struct spool_writer *inject_spool_now(void)
 {
+    if (inject_is_copy()) {
+        (void)inject_after_fork();
+        return NULL;
+    }
     bool ready =
         atomic_load_explicit(&inject.spool_state, memory_order_acquire) == INJECT_SPOOL_READY;
     return ready ? &inject.writer : NULL;
@@ -240,6 +262,7 @@ void nvtx_range_fork_child(void);
 /* cupti.c and its parts */
 void cupti_start(void);
 void cupti_fork_child(void);
+bool cupti_is_forked(struct cupti_state *cupti); /* a forked child: leave CUPTI alone */
 void cupti_exit(void);
 bool cupti_find(
     struct cupti_state *cupti);      /* loads a libcupti and fills `call`, `path`, `version` */

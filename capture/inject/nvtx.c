@@ -39,6 +39,9 @@ static _Thread_local struct nvtx_thread self __attribute__((tls_model("initial-e
 
 bool nvtx_enter(void)
 {
+    if (inject_is_copy() && !inject_after_fork()) {
+        return false;
+    }
     if (self.busy != 0) {
         return false;
     }
@@ -192,6 +195,9 @@ static bool refill(struct nvtx_thread *thread, size_t bytes)
 /* The way of an event that cannot just be written. True: there is room now. */
 static bool __attribute__((noinline)) make_room(struct nvtx_thread *thread, size_t bytes)
 {
+    if (inject_is_copy() && !inject_after_fork()) {
+        return false;
+    }
     if (thread->busy != 0) {
         count_loss(SPOOL_LOSS_NVTX_REENTRANT);
         return false;
@@ -225,7 +231,8 @@ static inline uint8_t *begin(uint8_t type, uint8_t flags, const struct nvtx_note
     if (UNLIKELY(!domain->wanted)) {
         return NULL;
     }
-    if (UNLIKELY(thread->busy != 0 || !session_control_collecting(inject.control) ||
+    if (UNLIKELY(thread->busy != 0 || inject_is_copy() ||
+                 !session_control_collecting(inject.control) ||
                  (size_t)(thread->end - thread->at) < bytes) &&
         !make_room(thread, bytes)) {
         return NULL;
@@ -282,7 +289,7 @@ static inline bool emit_repeat(uint8_t type, const char *text)
     struct nvtx_thread *thread = &self;
     const size_t bytes = sizeof(struct spool_nvtx) + 2 * sizeof(uint32_t);
     if (UNLIKELY(!inject.nvtx.default_domain.wanted || thread->busy != 0 || text == NULL ||
-                 !session_control_collecting(inject.control) ||
+                 inject_is_copy() || !session_control_collecting(inject.control) ||
                  (size_t)(thread->end - thread->at) < bytes)) {
         return false;
     }

@@ -216,6 +216,48 @@ static void forks(void)
     nvtx.pop();
 }
 
+static pid_t raw_fork(void)
+{
+    return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+}
+
+static void numbered(const char *who, int count)
+{
+    char text[32];
+    for (int i = 0; i < count; i++) {
+        (void)snprintf(text, sizeof(text), "%s %d", who, i);
+        nvtx.push_a(text);
+        nvtx.pop();
+    }
+}
+
+/* Forks by the system call, of which nobody is told (sandboxes and container runtimes do so). Both
+ * sides go on, and use what the parent had registered. */
+static void raw_forks(int count)
+{
+    struct nvtx_attributes registered = {
+        .version = 2, .size = sizeof(registered), .message_type = NVTX_TEXT_REGISTERED};
+    registered.message.registered = nvtx.string_a(NULL, "registered");
+    numbered("parent", count);
+    (void)fflush(stdout);
+    pid_t pid = raw_fork();
+    if (pid == 0) {
+        nvtx.domain_push(NULL, &registered);
+        numbered("child", count);
+        pid_t inner = raw_fork();
+        if (inner == 0) {
+            nvtx.string_a(NULL, "of the grandchild");
+            numbered("grandchild", count);
+            _exit(3);
+        }
+        wait_child(inner);
+        nvtx.domain_pop(NULL);
+        exit(2);
+    }
+    numbered("parent", count);
+    wait_child(pid);
+}
+
 static void many_children(int count)
 {
     for (int i = 0; i < count; i++) {
@@ -356,6 +398,8 @@ static void run_mode(const char *mode, const char *value, int number)
         cross_thread();
     } else if (strcmp(mode, "forks") == 0) {
         forks();
+    } else if (strcmp(mode, "clones") == 0) {
+        raw_forks(number);
     } else if (strcmp(mode, "children") == 0) {
         many_children(number);
     } else if (strcmp(mode, "signals") == 0) {

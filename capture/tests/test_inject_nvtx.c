@@ -244,6 +244,54 @@ static void test_forked_children(void **state)
     trial_end(&trial);
 }
 
+/* Forks that no handler of pthread_atfork sees: parent, child and grandchild each have their own
+ * events, all of them, and the parent's spool is whole. */
+static void test_raw_forks(void **state)
+{
+    enum {
+        COUNT = 2000
+    };
+    static const char *const names[] = {"parent", "child", "grandchild"};
+    struct trial trial;
+    struct loot loot;
+    uint64_t seen[3] = {0, 0, 0};
+    uint64_t registered = 0;
+    (void)state;
+    trial_begin(&trial, NULL);
+    trial_ready(&trial);
+    assert_int_equal(trial_run(&trial, "client_nvtx", ARGS("clones", "2000")), 0);
+    assert_string_equal(read_text(trial.dir, "out"), "child 3\nchild 2\n");
+    loot_read(&loot, trial.dir);
+    assert_int_equal(loot.spools, 3);
+    assert_int_equal(loot.loss_count, 0);
+    for (size_t i = 0; i < loot.nvtx_count; i++) {
+        const struct loot_nvtx *event = &loot.nvtx[i];
+        const struct spool_header *header = &loot.headers[event->spool];
+        size_t who = header->forked_from == 0 ? 0 : header->sealed == SPOOL_SEAL_EXIT ? 1 : 2;
+        assert_int_equal(event->item.u.nvtx.tid, header->pid);
+        if (event->item.u.nvtx.head.type != SPOOL_NVTX_PUSH) {
+            continue;
+        }
+        size_t length = strlen(names[who]);
+        if (strcmp(event->text, "registered") == 0) {
+            registered++;
+            continue;
+        }
+        assert_memory_equal(event->text, names[who], length);
+        assert_int_equal(strtoull(event->text + length, NULL, 10), seen[who]++ % COUNT);
+    }
+    assert_int_equal(registered, 1);
+    assert_int_equal(seen[0], 2 * COUNT);
+    assert_int_equal(seen[1], COUNT);
+    assert_int_equal(seen[2], COUNT);
+    for (size_t i = 0; i < loot.spools; i++) {
+        assert_int_equal(loot.damage[i].records_bad, 0);
+        assert_int_equal(loot.damage[i].segments_bad, 0);
+    }
+    loot_free(&loot);
+    trial_end(&trial);
+}
+
 /* How a program ends: its status must be as without us, and what it recorded must be there. */
 static void test_ends(void **state)
 {
@@ -553,6 +601,7 @@ int main(void)
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_range_across_threads),
         cmocka_unit_test(test_forked_children),
+        cmocka_unit_test(test_raw_forks),
         cmocka_unit_test(test_ends),
         cmocka_unit_test(test_exec),
         cmocka_unit_test(test_killed),
