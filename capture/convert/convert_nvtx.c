@@ -118,6 +118,22 @@ static int emit(struct convert_pairs *pairs, const struct nvtx_row *row, const v
                       SORTER_PART(tail, (size_t)row->blob_bytes + row->text_bytes), err);
 }
 
+/* The blob and the text of an item, one behind the other as a row has them; valid until the scratch
+ * is used again. NULL: no memory. */
+static const char *tail_of(struct convert_pairs *pairs, const struct spool_item *item,
+                           struct err *err)
+{
+    struct buf *scratch = &pairs->c->scratch;
+    buf_reset(scratch);
+    buf_add(scratch, item->u.nvtx.blob, item->u.nvtx.blob_bytes);
+    buf_add(scratch, item->u.nvtx.text, item->u.nvtx.text_bytes);
+    if (buf_failed(scratch)) {
+        (void)err_nomem(err, "NVTX ranges");
+        return NULL;
+    }
+    return buf_text(scratch);
+}
+
 /* ---- push and pop ---------------------------------------------------------------------------- */
 
 static struct stack *stack_slot(struct stack *stacks, size_t cap, uint32_t tid, uint32_t domain)
@@ -301,10 +317,8 @@ static int start_or_end(struct convert_pairs *pairs, struct nvtx_row *row,
     if (is_end) {
         result = close_range(pairs, &slot->row, slot->tail, row, err);
     } else {
-        buf_reset(&pairs->c->scratch);
-        buf_add(&pairs->c->scratch, item->u.nvtx.blob, row->blob_bytes);
-        buf_add(&pairs->c->scratch, item->u.nvtx.text, row->text_bytes);
-        result = close_range(pairs, row, buf_text(&pairs->c->scratch), &slot->row, err);
+        const char *tail = tail_of(pairs, item, err);
+        result = tail == NULL ? -1 : close_range(pairs, row, tail, &slot->row, err);
     }
     drop_waiting(pairs, slot);
     return result;
@@ -376,10 +390,8 @@ static int pair(struct convert_pairs *pairs, const struct spool_item *item, stru
         return push(stack, &row, item, err);
     }
     if (type == SPOOL_NVTX_MARK) {
-        buf_reset(&pairs->c->scratch);
-        buf_add(&pairs->c->scratch, item->u.nvtx.blob, row.blob_bytes);
-        buf_add(&pairs->c->scratch, item->u.nvtx.text, row.text_bytes);
-        return emit(pairs, &row, buf_text(&pairs->c->scratch), err);
+        const char *tail = tail_of(pairs, item, err);
+        return tail == NULL ? -1 : emit(pairs, &row, tail, err);
     }
     return start_or_end(pairs, &row, item, type == SPOOL_NVTX_END, err);
 }
@@ -393,15 +405,13 @@ static int put_off(struct convert_pairs *pairs, const struct spool_item *item, s
             return err_nomem(err, "NVTX ranges");
         }
     }
-    buf_reset(&pairs->c->scratch);
-    buf_add(&pairs->c->scratch, item->u.nvtx.blob, item->u.nvtx.blob_bytes);
-    buf_add(&pairs->c->scratch, item->u.nvtx.text, item->u.nvtx.text_bytes);
-    if (buf_failed(&pairs->c->scratch)) {
-        return err_nomem(err, "NVTX ranges");
+    const char *tail = tail_of(pairs, item, err);
+    if (tail == NULL) {
+        return -1;
     }
     return sorter_add(pairs->sorter, (int64_t)item->u.nvtx.head.time,
-                      SORTER_PART(item, sizeof *item),
-                      SORTER_PART(pairs->c->scratch.data, pairs->c->scratch.len), err);
+                      SORTER_PART(item, sizeof *item), SORTER_PART(tail, pairs->c->scratch.len),
+                      err);
 }
 
 int convert_pairs_add(struct convert_pairs *pairs, const struct spool_item *item, struct err *err)

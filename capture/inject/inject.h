@@ -39,6 +39,7 @@ struct nvtx_note {
     struct spool_meta head;
     uint32_t text_bytes;
     bool wanted; /* domains: recorded */
+    bool is_cut; /* the text went on behind SPOOL_TEXT_MAX bytes */
     char *text;  /* behind the note; not terminated */
 };
 

@@ -61,12 +61,17 @@ static inline uint64_t event_time(void)
     return inject.nvtx.use_tsc ? clock_tsc() : (uint64_t)clock_read_ns(CLOCK_MONOTONIC);
 }
 
-static void count_loss(enum spool_loss reason)
+static void count_losses(enum spool_loss reason, uint64_t count)
 {
     struct spool_writer *writer = inject_spool_now();
-    if (writer != NULL) {
-        spool_writer_loss(writer, reason, 0, 1);
+    if (writer != NULL && count > 0) {
+        spool_writer_loss(writer, reason, 0, count);
     }
+}
+
+static void count_loss(enum spool_loss reason)
+{
+    count_losses(reason, 1);
 }
 
 /* Runs when a thread ends: the rest of its segment is for the next thread. */
@@ -317,10 +322,8 @@ void nvtx_emit_text(uint8_t type, const char *text)
         return;
     }
     size_t length = text == NULL ? 0 : strlen(text);
-    if (UNLIKELY(length > SPOOL_TEXT_MAX)) {
-        length = SPOOL_TEXT_MAX;
-        count_loss(SPOOL_LOSS_NVTX_TEXT_CUT);
-    }
+    bool is_cut = length > SPOOL_TEXT_MAX;
+    length = is_cut ? SPOOL_TEXT_MAX : length;
     uint8_t *at = begin(type, SPOOL_NVTX_TEXT, &inject.nvtx.default_domain,
                         sizeof(struct spool_nvtx) + sizeof(uint32_t) + length);
     if (LIKELY(at != NULL)) {
@@ -333,6 +336,9 @@ void nvtx_emit_text(uint8_t type, const char *text)
                 text, (uint32_t)(at - spool_payload(self.segment)), (uint32_t)length};
         }
         commit();
+        if (UNLIKELY(is_cut)) {
+            count_loss(SPOOL_LOSS_NVTX_TEXT_CUT);
+        }
     }
 }
 
@@ -348,6 +354,7 @@ uint64_t nvtx_range_id(void)
 struct message {
     uint8_t flag; /* 0, SPOOL_NVTX_STRING or SPOOL_NVTX_TEXT */
     bool wide;
+    bool is_cut;
     size_t bytes;
     const void *text;
     uint64_t string;
@@ -355,12 +362,13 @@ struct message {
 
 static struct message message_of(const struct nvtx_attributes *attributes)
 {
-    struct message message = {0, false, 0, NULL, 0};
-    if (attributes->message_type == NVTX_TEXT_REGISTERED &&
-        attributes->message.registered != NULL) {
+    struct message message = {0, false, false, 0, NULL, 0};
+    if (attributes->message_type == NVTX_TEXT_REGISTERED) {
+        /* No handle: it could not be registered. The converter counts the text as lost. */
         const struct nvtx_note *note = attributes->message.registered;
         message.flag = SPOOL_NVTX_STRING;
-        message.string = note->head.value[0];
+        message.string = note == NULL ? 0 : note->head.value[0];
+        message.is_cut = note != NULL && note->is_cut;
     } else if (attributes->message_type == NVTX_TEXT_ASCII && attributes->message.ascii != NULL) {
         message.flag = SPOOL_NVTX_TEXT;
         message.text = attributes->message.ascii;
@@ -374,7 +382,7 @@ static struct message message_of(const struct nvtx_attributes *attributes)
     }
     if (message.bytes > SPOOL_TEXT_MAX) {
         message.bytes = SPOOL_TEXT_MAX;
-        count_loss(SPOOL_LOSS_NVTX_TEXT_CUT);
+        message.is_cut = true;
     }
     return message;
 }
@@ -383,17 +391,16 @@ static struct message message_of(const struct nvtx_attributes *attributes)
 struct blob {
     const struct nvtx_payload_data *data;
     size_t kept;
+    uint64_t losses; /* what is not kept of it */
 };
 
 static struct blob blob_of(const struct nvtx_payload_data *data, size_t count)
 {
-    struct blob blob = {NULL, 0};
+    struct blob blob = {NULL, 0, 0};
     if (data == NULL || count == 0) {
         return blob;
     }
-    if (count > 1) {
-        count_loss(SPOOL_LOSS_NVTX_PAYLOAD);
-    }
+    blob.losses = count > 1 ? 1 : 0;
     blob.data = data;
     if (data->payload == NULL) {
         return blob;
@@ -404,7 +411,7 @@ static struct blob blob_of(const struct nvtx_payload_data *data, size_t count)
     }
     if (blob.kept > SPOOL_PAYLOAD_MAX) {
         blob.kept = SPOOL_PAYLOAD_MAX;
-        count_loss(SPOOL_LOSS_NVTX_PAYLOAD);
+        blob.losses++;
     }
     return blob;
 }
@@ -516,6 +523,8 @@ void nvtx_emit(const struct nvtx_event *event)
     }
     put_message(at, &message);
     commit();
+    count_losses(SPOOL_LOSS_NVTX_TEXT_CUT, message.is_cut ? 1 : 0);
+    count_losses(SPOOL_LOSS_NVTX_PAYLOAD, blob.losses);
 }
 
 void nvtx_emit_pop(const struct nvtx_note *domain)

@@ -95,6 +95,15 @@ static bool same_text(const struct nvtx_note *note, const char *text, size_t byt
     return note->text_bytes == bytes && (bytes == 0 || memcmp(note->text, text, bytes) == 0);
 }
 
+/* True if TEXT goes on behind its first SPOOL_TEXT_MAX bytes. */
+static bool is_cut(const struct text *text)
+{
+    if (text->wide != NULL) {
+        return nvtx_wide_bytes(text->wide, SPOOL_TEXT_MAX + 1) > SPOOL_TEXT_MAX;
+    }
+    return text->ascii != NULL && strnlen(text->ascii, SPOOL_TEXT_MAX + 1) > SPOOL_TEXT_MAX;
+}
+
 /* Makes a note that is in no list yet. With inject.lock held. */
 static struct nvtx_note *make_note(const struct spool_meta *head, const struct text *text)
 {
@@ -105,6 +114,7 @@ static struct nvtx_note *make_note(const struct spool_meta *head, const struct t
         note->text_bytes = (uint32_t)bytes;
         note->text = (char *)(note + 1);
         note->wanted = true;
+        note->is_cut = is_cut(text);
         text_put(note->text, bytes, text);
     }
     return note;

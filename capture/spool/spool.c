@@ -330,7 +330,7 @@ static bool take_blob(struct fields *fields, struct spool_item *item)
            (item->u.nvtx.blob_bytes = kept, true);
 }
 
-/* A text that an earlier record of the segment holds. */
+/* A text that an earlier record of the segment holds; from here on it is a text like others. */
 static bool take_repeat(const struct spool_reader *reader, struct fields *fields,
                         struct spool_item *item)
 {
@@ -342,6 +342,8 @@ static bool take_repeat(const struct spool_reader *reader, struct fields *fields
     }
     item->u.nvtx.text = (const char *)reader->payload + offset;
     item->u.nvtx.text_bytes = bytes;
+    item->u.nvtx.head.flags =
+        (uint8_t)((item->u.nvtx.head.flags & ~SPOOL_NVTX_REPEAT) | SPOOL_NVTX_TEXT);
     return true;
 }
 

@@ -287,11 +287,12 @@ enum spool_nvtx_type {
 #define SPOOL_NVTX_BLOB                                                                            \
     0x10 /* extended payload: uint64_t schema id, uint64_t size given by the program, uint32_t     \
             bytes kept, uint32_t 0, bytes padded to 8 */
-#define SPOOL_NVTX_STRING 0x20 /* uint64_t id of a registered string */
-#define SPOOL_NVTX_TEXT   0x40 /* uint32_t length, then the bytes, no terminator */
+#define SPOOL_NVTX_STRING                                                                          \
+    0x20 /* uint64_t id of a registered string; 0: its registration was lost, so its text is */
+#define SPOOL_NVTX_TEXT 0x40 /* uint32_t length, then the bytes, no terminator */
 
 /* uint32_t offset, uint32_t length: the text is the one at that offset of the same segment's
- * payload. The reader resolves it. */
+ * payload. The reader hands it out as SPOOL_NVTX_TEXT. */
 #define SPOOL_NVTX_REPEAT 0x80
 
 #define SPOOL_TEXT_MAX    8192

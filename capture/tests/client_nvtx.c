@@ -138,6 +138,40 @@ static void extension_calls(void)
     nvtx.event_submit(domain, &data, 1);
 }
 
+/* The same names again and again, in every way in which a program gives names: long literals, a
+ * buffer whose text changes, registered texts, wide ones; as range, start and mark. */
+static void names(int count)
+{
+    const void *domain = nvtx.domain_a("a domain with a long name");
+    struct nvtx_attributes plain = attributes_of("the text of an attribute");
+    struct nvtx_attributes wide = {
+        .version = 2, .size = sizeof(wide), .message_type = NVTX_TEXT_UNICODE};
+    wide.message.unicode = L"the wide text of an attribute";
+    struct nvtx_attributes registered = {
+        .version = 2, .size = sizeof(registered), .message_type = NVTX_TEXT_REGISTERED};
+    registered.message.registered = nvtx.string_a(domain, "a registered text");
+    struct nvtx_attributes registered_wide = registered;
+    registered_wide.message.registered = nvtx.string_w(NULL, L"a registered wide text");
+    for (int i = 0; i < count; i++) {
+        char text[32];
+        (void)snprintf(text, sizeof(text), "changing text %d", i);
+        nvtx.push_a("a literal of a range");
+        nvtx.mark_a("a literal of a mark");
+        nvtx.push_a(text);
+        nvtx.push_a("short");
+        nvtx.push_w(L"a wide literal of a range");
+        nvtx.push_ex(&plain);
+        nvtx.domain_push(domain, &registered);
+        nvtx.domain_push(NULL, &registered_wide);
+        nvtx.domain_mark(domain, &wide);
+        nvtx.end(nvtx.start_a("a literal of a start"));
+        nvtx.domain_pop(domain);
+        for (int k = 0; k < 6; k++) {
+            nvtx.pop();
+        }
+    }
+}
+
 static void *thread_work(void *argument)
 {
     int number = *(int *)argument;
@@ -145,7 +179,7 @@ static void *thread_work(void *argument)
     for (int i = 0; i < 1000; i++) {
         (void)snprintf(text, sizeof(text), "thread %d range %d", number, i);
         nvtx.push_a(text);
-        nvtx.push_a("inside");
+        nvtx.push_a("inside of the range");
         nvtx.pop();
         nvtx.pop();
     }
@@ -362,6 +396,28 @@ static void text_sizes(void)
     }
 }
 
+/* A text that is longer than what is kept, in each way. */
+static void long_texts(void)
+{
+    static char text[9000];
+    static wchar_t wide_text[9000];
+    for (size_t i = 0; i + 1 < sizeof(text); i++) {
+        text[i] = 'a';
+        wide_text[i] = L'b';
+    }
+    struct nvtx_attributes attributes = attributes_of(text);
+    nvtx.mark_a(text);
+    nvtx.mark_w(wide_text);
+    nvtx.mark_ex(&attributes);
+    attributes.message_type = NVTX_TEXT_REGISTERED;
+    attributes.message.registered = nvtx.string_a(NULL, text);
+    nvtx.mark_ex(&attributes);
+    attributes.message.registered = nvtx.string_w(NULL, wide_text);
+    nvtx.mark_ex(&attributes);
+    attributes.message.registered = NULL; /* it could not be registered */
+    nvtx.mark_ex(&attributes);
+}
+
 /* Ranges for the tests of capture ranges. */
 static void phases(void)
 {
@@ -370,18 +426,18 @@ static void phases(void)
         .version = 2, .size = sizeof(registered), .message_type = NVTX_TEXT_REGISTERED};
     for (int i = 0; i < 3; i++) {
         nvtx.push_a("warm-up");
-        nvtx.mark_a("outside");
+        nvtx.mark_a("outside of all");
         nvtx.pop();
         registered.message.registered = nvtx.string_a(domain, "step");
         nvtx.domain_push(domain, &registered);
         nvtx.push_a("step");
-        nvtx.mark_a("inside");
+        nvtx.mark_a("inside of a step");
         nvtx.pop();
         nvtx.domain_push(domain, &registered);
         nvtx.domain_pop(domain);
         nvtx.domain_pop(domain);
         uint64_t range = nvtx.start_w(L"epoch");
-        nvtx.mark_a("in epoch");
+        nvtx.mark_a("inside of an epoch");
         nvtx.end(range);
     }
 }
@@ -392,6 +448,8 @@ static void run_mode(const char *mode, const char *value, int number)
         core_calls();
         domain_calls();
         extension_calls();
+    } else if (strcmp(mode, "names") == 0) {
+        names(number);
     } else if (strcmp(mode, "threads") == 0) {
         threads(number, 3);
     } else if (strcmp(mode, "cross") == 0) {
@@ -412,6 +470,8 @@ static void run_mode(const char *mode, const char *value, int number)
         nvtx.mark_a(value);
     } else if (strcmp(mode, "texts") == 0) {
         text_sizes();
+    } else if (strcmp(mode, "long") == 0) {
+        long_texts();
     } else if (strcmp(mode, "phases") == 0) {
         phases();
     } else if (strcmp(mode, "many") == 0) {

@@ -48,6 +48,8 @@ struct spool_make_nvtx {
     const char *blob;
     uint32_t blob_bytes;
     uint64_t schema;
+    uint32_t repeat_at; /* where in the segment's payload the text is */
+    uint32_t repeat_bytes;
 };
 
 static inline void spool_make_pad(struct buf *buf, size_t to)
@@ -162,6 +164,9 @@ static inline void spool_make_fields(struct spool_make *m, const struct spool_ma
     }
     if (r->flags & SPOOL_NVTX_STRING) {
         spool_make_add64(out, r->string);
+    }
+    if (r->flags & SPOOL_NVTX_REPEAT) {
+        spool_make_add32(out, r->repeat_at, r->repeat_bytes);
     }
     if (r->flags & SPOOL_NVTX_TEXT) {
         buf_add(out, &len, sizeof len);

@@ -223,6 +223,40 @@ static void test_nvtx_disorder(void **state)
     convert_result_free(&result);
 }
 
+/* A text that an earlier record of the segment holds is that of each record which points at it, in
+ * order or not; a pointer to nowhere is damage. */
+static void test_nvtx_repeats(void **state)
+{
+    enum {
+        TEXT_AT = 2 * sizeof(struct spool_nvtx) + sizeof(uint32_t),
+        REPEAT = SPOOL_NVTX_REPEAT
+    };
+    (void)state;
+    for (uint64_t late = 0; late <= 100; late += 100) {
+        static struct spool_make m;
+        static struct convert_result result;
+        begin(&m, 1, 50);
+        nvtx(&m, (struct spool_make_nvtx){SPOOL_NVTX_PUSH, TEXT, .tid = 1, .time = 10 + late,
+                                          .text = "forward pass"});
+        nvtx(&m, (struct spool_make_nvtx){SPOOL_NVTX_POP, .tid = 1, .time = 20 + late});
+        nvtx(&m, (struct spool_make_nvtx){SPOOL_NVTX_PUSH, REPEAT, .tid = 1, .time = 30,
+                                          .repeat_at = TEXT_AT, .repeat_bytes = 12});
+        nvtx(&m, (struct spool_make_nvtx){SPOOL_NVTX_MARK, REPEAT, .tid = 1, .time = 35,
+                                          .repeat_at = TEXT_AT, .repeat_bytes = 7});
+        nvtx(&m, (struct spool_make_nvtx){SPOOL_NVTX_POP, .tid = 1, .time = 40});
+        nvtx(&m, (struct spool_make_nvtx){SPOOL_NVTX_MARK, REPEAT, .tid = 1, .time = 45,
+                                          .repeat_at = 1 << 20, .repeat_bytes = 7});
+        assert_int_equal(spool_make_end(&m, true), 0);
+        converted(&result);
+        assert_string_equal(ask("SELECT eventType, text, \"end\" - start FROM NVTX_EVENTS"),
+                            late == 0 ? "59,forward pass,10 59,forward pass,10 34,forward,-"
+                                      : "59,forward pass,10 34,forward,- 59,forward pass,10");
+        assert_string_equal(ask("SELECT kind, reason, count FROM CUTLINE_LOSS"),
+                            "spool,damaged record,1");
+        convert_result_free(&result);
+    }
+}
+
 /* ---- CUPTI ----------------------------------------------------------------------------------- */
 
 static uint64_t record_words[32];
@@ -683,6 +717,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_nvtx_pairs, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(test_nvtx_payloads, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(test_nvtx_disorder, make_folder, drop_folder),
+        cmocka_unit_test_setup_teardown(test_nvtx_repeats, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(test_cupti_rows, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(test_bad_times, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(test_capture_range, make_folder, drop_folder),

@@ -508,11 +508,18 @@ static void run_phases(struct trial *trial, struct loot *loot, const char *messa
 
 static void test_capture_range(void **state)
 {
-    static const char *const registered[] = {
-        "push [train] step", "push [] step", "mark [] inside", "pop [] ",
-        "push [train] step", "pop [train] ", "pop [train] ",   NULL};
-    static const char *const any_domain[] = {"push [] step", "mark [] inside", "pop [] ", NULL};
-    static const char *const wide[] = {"start [] epoch", "mark [] in epoch", "end [] ", NULL};
+    static const char *const registered[] = {"push [train] step",
+                                             "push [] step",
+                                             "mark [] inside of a step",
+                                             "pop [] ",
+                                             "push [train] step",
+                                             "pop [train] ",
+                                             "pop [train] ",
+                                             NULL};
+    static const char *const any_domain[] = {"push [] step", "mark [] inside of a step", "pop [] ",
+                                             NULL};
+    static const char *const wide[] = {"start [] epoch", "mark [] inside of an epoch", "end [] ",
+                                       NULL};
     struct trial trial;
     struct loot loot;
     (void)state;

@@ -19,6 +19,15 @@ record() {
     "$CUTLINE" record "${@:2}" >out 2>err </dev/null || status=$?
     [ "$status" -eq "$1" ] || fail "record ${*:2}: status $status, not $1"
     [ -z "$(ls -A "$TMPDIR")" ] || fail "record ${*:2}: left $(ls -A "$TMPDIR") behind"
+    nameless
+}
+# Every range and mark of the capture that was just written has its text.
+nameless() {
+    local file
+    file=$(sed -n 's/^cutline: wrote \([^ ,(]*\).*/\1/p' err)
+    [ -n "$file" ] && [ -e "$file" ] || return 0
+    [ -z "$(sqlite3 "$file" "SELECT 1 FROM sqlite_master WHERE name = 'NVTX_EVENTS'")" ] ||
+        equal "events without a text in $file" "$(ask "$file" 'SELECT count(*) FROM NVTX_EVENTS WHERE text IS NULL AND textId IS NULL')" 0
 }
 # equal WHAT GOT WANTED
 equal() { [ "$2" = "$3" ] || fail "$1: got '$2', wanted '$3'"; }
@@ -87,7 +96,7 @@ equal "as nsys" "$(ask m.sqlite "SELECT count(*) FROM NVTX_EVENTS WHERE text = '
 # --- NVTX: counts, threads, processes
 record 0 -o t "$client" threads 4
 equal "threads" "$(ask t.sqlite 'SELECT count(*), count(DISTINCT globalTid), sum("end" >= start) FROM NVTX_EVENTS WHERE eventType = 59')" "24000|12|24000"
-equal "nesting" "$(ask t.sqlite "SELECT count(*) FROM NVTX_EVENTS i JOIN NVTX_EVENTS o ON o.globalTid = i.globalTid AND o.start <= i.start AND i.\"end\" <= o.\"end\" AND o.text = 'thread 3 range 17' WHERE i.text = 'inside'")" 1
+equal "nesting" "$(ask t.sqlite "SELECT count(*) FROM NVTX_EVENTS i JOIN NVTX_EVENTS o ON o.globalTid = i.globalTid AND o.start <= i.start AND i.\"end\" <= o.\"end\" AND o.text = 'thread 3 range 17' WHERE i.text = 'inside of the range'")" 1
 record 0 -o u "$client" forks
 equal "forks" "$(ask u.sqlite 'SELECT coalesce(text, value) FROM NVTX_EVENTS LEFT JOIN StringIds s ON s.id = textId WHERE eventType IN (34, 59) ORDER BY start')" "parent known before grandchild"
 equal "processes" "$(ask u.sqlite 'SELECT count(*), count(DISTINCT globalPid) FROM CUTLINE_PROCESS')" "3|3"
@@ -114,11 +123,11 @@ grep -q 'nvtx_sum' out || fail "--stats printed nothing"
 # --- capture ranges
 range() { ask "$1" 'SELECT group_concat(text, " ") FROM (SELECT text FROM NVTX_EVENTS WHERE eventType = 34 ORDER BY start)'; }
 record 0 -o r1 -c nvtx -p epoch "$client" phases
-equal "one epoch" "$(range r1.sqlite)" "in epoch"
+equal "one epoch" "$(range r1.sqlite)" "inside of an epoch"
 record 0 -o r2 -c nvtx -p epoch --capture-range-end repeat:2 "$client" phases
-equal "two epochs" "$(range r2.sqlite)" "in epoch in epoch"
+equal "two epochs" "$(range r2.sqlite)" "inside of an epoch inside of an epoch"
 record 0 -o r3 -c nvtx -p step@train --capture-range-end repeat "$client" phases
-equal "registered text of a domain" "$(range r3.sqlite)" "inside inside inside"
+equal "registered text of a domain" "$(range r3.sqlite)" "inside of a step inside of a step inside of a step"
 record 0 -o r4 -c nvtx -p never@train "$client" phases
 says "the NVTX range 'never' was never opened; seen:"
 says "step@train"
@@ -187,8 +196,7 @@ ended 5
 
 # --- the recorder is killed: what was published is recovered, and its folder says so
 counting killed
-# a process that ends while awk reads makes awk fail; what it printed stands
-child=$(awk -v p=$recorder '$4 == p { print $1 }' /proc/[0-9]*/stat 2>/dev/null || true)
+read -r child <"/proc/$recorder/task/$recorder/children"
 kill -KILL $recorder
 { wait $recorder || true; } 2>/dev/null
 kill -KILL "$child"
