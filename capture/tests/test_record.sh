@@ -196,7 +196,7 @@ ended 5
 
 # --- the recorder is killed: what was published is recovered, and its folder says so
 counting killed
-read -r child <"/proc/$recorder/task/$recorder/children"
+child=$(tr -d " " <"/proc/$recorder/task/$recorder/children")
 kill -KILL $recorder
 { wait $recorder || true; } 2>/dev/null
 kill -KILL "$child"
