@@ -164,9 +164,11 @@ static int recorder_notes(struct convert *c, struct err *err)
     const struct session_config *config = &c->config;
     char flush[32];
     char buffer[32];
+    char buffers[32];
     char size[32];
     (void)snprintf(flush, sizeof flush, "%" PRIu32, config->flush_interval_ms);
     (void)snprintf(buffer, sizeof buffer, "%" PRIu64, config->buffer_bytes);
+    (void)snprintf(buffers, sizeof buffers, "%" PRIu64, config->buffers_max_bytes);
     (void)snprintf(size, sizeof size, "%" PRIu64, config->max_size_bytes);
     const char *const pairs[][2] = {
         {"version", CUTLINE_VERSION},
@@ -180,6 +182,7 @@ static int recorder_notes(struct convert *c, struct err *err)
         {"capture-range", config->range <= SESSION_RANGE_NVTX ? ranges[config->range] : NULL},
         {"nvtx-capture", config->range == SESSION_RANGE_NVTX ? config->range_message : NULL},
         {"buffer-size-bytes", buffer},
+        {"buffers-max-bytes", buffers},
         {"max-size-bytes", size},
         {"ring", yes_no(config->ring)},
         {"demangler", c->demangle.run ? "__cxa_demangle" : "none"},

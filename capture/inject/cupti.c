@@ -262,6 +262,9 @@ static void activate(struct cupti_state *cupti, struct spool_writer *writer)
     (void)sem_init(&cupti->wake, 0, 0);
     (void)sem_init(&cupti->finished, 0, 0);
     set_attributes(cupti);
+    if (!cupti_buffer_start(cupti)) {
+        return;
+    }
     cupti_buffer_prepare(cupti);
     atomic_store(&cupti->active, true);
     if (!check(cupti->call.register_callbacks(cupti_buffer_request, cupti_buffer_complete), 0,

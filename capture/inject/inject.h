@@ -28,8 +28,8 @@
 
 #define INJECT_DIR_BYTES (SPOOL_PATH_BYTES - 128)
 
-#define CUPTI_SLOTS      1024
-#define CUPTI_POOL       16
+#define CUPTI_SLOTS      (UINT32_C(1) << 16)
+#define CUPTI_POOL       1024
 #define CUPTI_INTERVALS  512
 #define CUPTI_FILTER_IDS 1024
 
@@ -92,7 +92,6 @@ struct cupti_slot {
     struct spool_segment *segment; /* NULL: scratch memory */
     struct cupti_slot *next;       /* in the list of those given back */
     enum spool_loss why;           /* scratch: why */
-    int64_t out_real_ns;
 };
 
 /* A stretch of collecting, in CLOCK_REALTIME ns. */
@@ -111,9 +110,13 @@ struct cupti_state {
     _Atomic bool active; /* subscribed, in this process */
     _Atomic bool forked; /* this is a forked child: no CUPTI call any more */
     void *subscriber;
-    uint64_t segment_bytes;
-    uint64_t out_max_bytes;
-    _Atomic uint64_t out_bytes;
+    uint64_t segment_bytes;     /* of a buffer while there are few of them */
+    uint64_t out_max_bytes;     /* budget */
+    _Atomic uint64_t out_bytes; /* room of the buffers that CUPTI has */
+    _Atomic uint64_t
+        waiting_bytes; /* what it wrote into those that it gave back, not handled yet */
+    _Atomic uint32_t out_count;
+    _Atomic uint32_t out_most; /* the most that were out at once */
     uint16_t sizes[SPOOL_CUPTI_KINDS];
     uint64_t
         filtered_runtime[CUPTI_FILTER_IDS / 64]; /* callback ids whose records the walk blanks */
@@ -121,9 +124,11 @@ struct cupti_state {
     _Atomic bool context_seen;
     _Atomic bool range_open; /* capture range: cudaProfilerStart in this process */
     _Atomic bool interfered;
-    struct cupti_slot slots[CUPTI_SLOTS];
+    struct cupti_slot *slots;          /* CUPTI_SLOTS, by the address of the buffer */
+    _Atomic uint32_t slots_far;        /* how far from its place a buffer was entered at most */
     _Atomic(struct cupti_slot *) done; /* given back, newest first */
     _Atomic(struct spool_segment *) pool[CUPTI_POOL];
+    _Atomic uint32_t pool_count;
     _Atomic uint32_t pool_wanted;
     struct spool_segment *packed; /* where records of nearly empty buffers are gathered */
     struct cupti_names *names;
@@ -274,6 +279,7 @@ uint32_t cupti_filter(struct cupti_state *cupti); /* applies the API filter; ret
 void cupti_buffer_request(uint8_t **buffer, size_t *size, size_t *max_records);
 void cupti_buffer_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size,
                            size_t valid);
+bool cupti_buffer_start(struct cupti_state *cupti); /* false: no memory */
 void cupti_buffer_fork_child(struct cupti_state *cupti);
 void cupti_buffer_prepare(struct cupti_state *cupti); /* fills the pool */
 void cupti_buffer_drain(struct cupti_state *cupti);   /* handles what CUPTI gave back */

@@ -90,7 +90,8 @@ struct session_config {
         exit_wait_ms; /* how long the end of a program waits for the last flush; default 5000 */
     uint64_t buffer_bytes; /* one CUPTI buffer; 0 = 4 MiB, or 1 MiB where CUPTI has a buffer per
                               thread */
-    uint64_t buffers_max_bytes; /* CUPTI buffers out at once, in one process; default 128 MiB */
+    uint64_t buffers_max_bytes; /* what CUPTI wrote and waits to be taken over, in one process;
+                                   beyond it records are dropped; default 128 MiB */
     uint64_t max_size_bytes;    /* all spools of the session together; 0 = no limit */
     char range_message[SESSION_TEXT_BYTES]; /* for SESSION_RANGE_NVTX: the text of the range */
     char range_domain[SESSION_TEXT_BYTES];  /* its domain; "" = the default domain, "*" = any */

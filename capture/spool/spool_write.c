@@ -23,6 +23,7 @@
 #define META_LAST_BYTES  (UINT64_C(256) << 10)
 #define META_TEXT_MAX    (UINT32_C(64) << 10)
 #define RETRY_NS         INT64_C(100000000)
+#define RELEASED_TRIES   256
 
 _Static_assert(sizeof(struct spool_header) <= SPOOL_PAGE, "header fits its page");
 _Static_assert(sizeof(struct spool_losses) <= SPOOL_PAGE, "losses fit their page");
@@ -353,10 +354,38 @@ static struct spool_segment *reuse(struct spool_writer *writer, enum spool_segme
     return NULL;
 }
 
+/* Maps the newest released place of that kind and size; NULL if there is none. Called with the
+ * lock. */
+static struct spool_segment *take_released(struct spool_writer *writer,
+                                           enum spool_segment_kind kind, uint64_t bytes)
+{
+    uint32_t count = writer->ring ? 0 : writer->extent_count;
+    for (uint32_t i = count; i > 0 && count - i < RELEASED_TRIES; i--) {
+        struct spool_extent *extent = &writer->extents[i - 1];
+        if (extent->kind != kind || extent->bytes != bytes) {
+            continue;
+        }
+        int fd = reopen(writer);
+        struct spool_segment *segment = fd < 0 ? NULL : map_present(fd, extent->offset, bytes);
+        if (fd >= 0) {
+            (void)close(fd);
+        }
+        if (segment != NULL) {
+            *extent = writer->extents[--writer->extent_count];
+        }
+        return segment;
+    }
+    return NULL;
+}
+
 static struct spool_segment *take_locked(struct spool_writer *writer, enum spool_segment_kind kind,
                                          uint64_t bytes, enum spool_loss *why)
 {
-    struct spool_segment *segment = NULL;
+    struct spool_segment *segment = take_released(writer, kind, bytes);
+    if (segment != NULL) {
+        begin_segment(writer, segment, kind, bytes);
+        return segment;
+    }
     /* Names are worth more than events, and a ring needs one segment for each thread: both may go
      * over the limit, by a bounded part of it and by the number of threads. The buffers that CUPTI
      * has out may fill a ring beyond its size, so names have a part of their own there. */
@@ -397,7 +426,7 @@ struct spool_segment *spool_writer_take(struct spool_writer *writer, enum spool_
     return segment;
 }
 
-/* Remembers a complete segment of a ring. Called with the lock. */
+/* Remembers where a segment lies that may be used again. Called with the lock. */
 static void remember_extent(struct spool_writer *writer, const struct spool_segment *segment)
 {
     if (writer->extents == NULL) {
@@ -418,6 +447,14 @@ void spool_writer_finish(struct spool_writer *writer, struct spool_segment *segm
         remember_extent(writer, segment);
         (void)pthread_mutex_unlock(&writer->lock);
     }
+    (void)munmap(segment, (size_t)segment->bytes);
+}
+
+void spool_writer_release(struct spool_writer *writer, struct spool_segment *segment)
+{
+    (void)pthread_mutex_lock(&writer->lock);
+    remember_extent(writer, segment);
+    (void)pthread_mutex_unlock(&writer->lock);
     (void)munmap(segment, (size_t)segment->bytes);
 }
 

@@ -49,7 +49,8 @@ struct spool_writer {
     struct spool_segment
         *spares[SPOOL_SPARES]; /* NVTX segments with room left, of threads that ended */
     uint32_t spare_count;
-    struct spool_extent *extents; /* ring: FIFO of SPOOL_RING_EXTENT entries */
+    struct spool_extent *extents; /* SPOOL_RING_EXTENT places to be used again: of a ring the
+                                     oldest first, else those released, the last first */
     uint32_t extent_first;
     uint32_t extent_count;
     char path[SPOOL_PATH_BYTES];
@@ -69,6 +70,10 @@ struct spool_segment *spool_writer_take(struct spool_writer *writer, enum spool_
 /* Gives back a data segment that will not be written any more: it is unmapped; in a ring it may be
  * used again. */
 void spool_writer_finish(struct spool_writer *writer, struct spool_segment *segment);
+
+/* Gives back a data segment that holds nothing any more, its payload zeroed and its state FREE: the
+ * next one of its kind and size takes its place in the file. */
+void spool_writer_release(struct spool_writer *writer, struct spool_segment *segment);
 
 /* Keeps an NVTX segment whose thread ended for the next thread; takes one (NULL if there is none).
  */

@@ -135,6 +135,51 @@ static void put_from_threads(void)
     }
 }
 
+/* COUNT threads that all have a buffer of CUPTI at the same time, nearly empty, in two rounds with
+ * a flush between them. */
+static struct crowd {
+    pthread_barrier_t round;
+    _Atomic uint64_t next;
+} crowd;
+
+static void *crowd_work(void *argument)
+{
+    (void)argument;
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < 10; i++) {
+            put(&record_rules[0], atomic_fetch_add(&crowd.next, 1));
+        }
+        (void)pthread_barrier_wait(&crowd.round); /* all have put */
+        (void)pthread_barrier_wait(&crowd.round); /* all was flushed */
+    }
+    return NULL;
+}
+
+static void let_it_flush(void);
+
+static void put_from_crowd(unsigned count)
+{
+    pthread_attr_t small;
+    pthread_t *ids = calloc(count, sizeof(*ids));
+    (void)pthread_barrier_init(&crowd.round, NULL, count + 1);
+    (void)pthread_attr_init(&small);
+    (void)pthread_attr_setstacksize(&small, (size_t)64 << 10);
+    for (unsigned i = 0; i < count && ids != NULL; i++) {
+        if (pthread_create(&ids[i], &small, crowd_work, NULL) != 0) {
+            exit(93);
+        }
+    }
+    for (int round = 0; round < 2; round++) {
+        (void)pthread_barrier_wait(&crowd.round);
+        let_it_flush();
+        (void)pthread_barrier_wait(&crowd.round);
+    }
+    for (unsigned i = 0; i < count && ids != NULL; i++) {
+        (void)pthread_join(ids[i], NULL);
+    }
+    free(ids);
+}
+
 /* Waits until the recorder's thread has flushed once more, so that what was put is handled. */
 static void let_it_flush(void)
 {
@@ -505,6 +550,8 @@ static void run_mode(const char *mode, const char *value)
         put_backwards(number);
     } else if (strcmp(mode, "threads") == 0) {
         put_from_threads();
+    } else if (strcmp(mode, "crowd") == 0) {
+        put_from_crowd((unsigned)number);
     } else if (strcmp(mode, "names") == 0) {
         dying_names();
     } else if (strcmp(mode, "times") == 0) {

@@ -13,6 +13,7 @@
 
 #define KINDS      64
 #define FILTER_IDS 1024
+#define BUFFERS    4096
 
 struct layout {
     const char *name;
@@ -73,7 +74,7 @@ static struct {
     uint8_t filtered[FILTER_IDS];
     _Atomic size_t dropped;
     _Atomic int flushes[2];
-    struct buffer *buffers[256];
+    struct buffer *buffers[BUFFERS];
     int buffer_count;
     struct buffer shared;
 } it = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -311,7 +312,7 @@ static struct buffer *current_buffer(void)
     if (it.per_thread == 0) {
         return &it.shared;
     }
-    if (own == NULL && it.buffer_count < 256) {
+    if (own == NULL && it.buffer_count < BUFFERS) {
         own = calloc(1, sizeof(*own));
         it.buffers[it.buffer_count++] = own;
     }

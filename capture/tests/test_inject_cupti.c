@@ -287,6 +287,25 @@ static void test_budget(void **state)
     trial_end(&trial);
 }
 
+/* A buffer for each of a thousand threads, nearly empty: nothing is lost, and the spool does not
+ * hold a whole buffer for each. */
+static void test_crowd(void **state)
+{
+    struct trial trial;
+    struct loot loot;
+    (void)state;
+    begin(&trial, "layout=13.0,per_thread=1", "libcupti.so.13");
+    trial.config.buffers_max_bytes = 16 << 20;
+    trial.config.flush_interval_ms = 20;
+    run(&trial, &loot, ARGS("crowd", "1000"));
+    assert_int_equal(delivered(&trial, CUPTI_KIND_CONCURRENT_KERNEL), 20000);
+    check_all(&loot, &trial, 20000);
+    assert_int_equal(loot.loss_count, 0);
+    assert_true(loot.headers[0].file_bytes < (128 << 20));
+    loot_free(&loot);
+    trial_end(&trial);
+}
+
 /* The newest or the oldest are kept, the rest is counted: nothing goes missing without a number. */
 static void test_limits(void **state)
 {
@@ -720,18 +739,18 @@ static void test_hanging_flush(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layouts),        cmocka_unit_test(test_orders_and_threads),
-        cmocka_unit_test(test_slow_program),   cmocka_unit_test(test_names),
-        cmocka_unit_test(test_odd_times),      cmocka_unit_test(test_bad_buffers),
-        cmocka_unit_test(test_budget),         cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_profiler_range), cmocka_unit_test(test_fork),
-        cmocka_unit_test(test_callbacks),      cmocka_unit_test(test_fork_before),
-        cmocka_unit_test(test_stop),           cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_every_code),     cmocka_unit_test(test_no_cupti),
-        cmocka_unit_test(test_mapped_cupti),   cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_api_filter),     cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_killed),         cmocka_unit_test(test_late_delivery),
-        cmocka_unit_test(test_hanging_flush),
+        cmocka_unit_test(test_layouts),       cmocka_unit_test(test_orders_and_threads),
+        cmocka_unit_test(test_slow_program),  cmocka_unit_test(test_names),
+        cmocka_unit_test(test_odd_times),     cmocka_unit_test(test_bad_buffers),
+        cmocka_unit_test(test_budget),        cmocka_unit_test(test_crowd),
+        cmocka_unit_test(test_limits),        cmocka_unit_test(test_profiler_range),
+        cmocka_unit_test(test_fork),          cmocka_unit_test(test_callbacks),
+        cmocka_unit_test(test_fork_before),   cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_failures),      cmocka_unit_test(test_every_code),
+        cmocka_unit_test(test_no_cupti),      cmocka_unit_test(test_mapped_cupti),
+        cmocka_unit_test(test_kinds),         cmocka_unit_test(test_api_filter),
+        cmocka_unit_test(test_ends),          cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_late_delivery), cmocka_unit_test(test_hanging_flush),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,6 +66,11 @@ for layout in 11.4 11.6 12.1 12.6 13.0 13.4; do
 done
 record layout=12.6 backwards 300
 python3 compare.py backwards
+MORE="--buffers-max 8M" record layout=13.0,per_thread=1 crowd 300
+python3 compare.py crowd
+! grep -q 'lost or not' err || fail "a crowd of threads lost something"
+[ "$(sqlite3 cap.sqlite "SELECT value FROM CUTLINE_RECORDER WHERE name = 'buffers-max-bytes'")" = 8388608 ] ||
+    fail "--buffers-max is not in the capture"
 record layout=13.0,per_thread=1 threads
 python3 compare.py threads
 record layout=13.0 names

@@ -26,6 +26,7 @@ struct record_args {
     char **command; /* the operands, with a NULL behind them for exec; owned */
     int64_t flush_ms;
     int64_t buffer_bytes;
+    int64_t buffers_bytes;
     int64_t max_bytes;
     int64_t ring_bytes;
     int wait;
@@ -168,7 +169,12 @@ static const struct opts_option OPTIONS[] = {
     {0, "ring", "BYTES", .kind = OPTS_BYTES, .at = AT(ring_bytes),
      .help = "Keep only the newest BYTES of events."},
     {0, "buffer-size", "BYTES", .kind = OPTS_BYTES, .at = AT(buffer_bytes),
-     .help = "Size of one CUPTI buffer. Default: 4M, or 1M where CUPTI has one for each thread."},
+     .help = "Size of one CUPTI buffer. Default: 4M, or 1M where CUPTI has one for each thread; "
+             "less where there are many."},
+    {0, "buffers-max", "BYTES", .kind = OPTS_BYTES, .at = AT(buffers_bytes),
+     .help =
+         "How much of what CUPTI wrote may wait in a process until it is taken over; what comes "
+         "beyond it is counted as lost. 0: no limit. Default: 128M."},
     {0, "cuda-flush-interval", "MS", .kind = OPTS_INT, .max = 3600000, .at = AT(flush_ms),
      .help = "Take what CUPTI has every so many milliseconds; 0: only full buffers. Default: "
              "1000."},
@@ -267,6 +273,7 @@ static int finish_options(struct record_args *args, const struct opts_rest *rest
     config->range = (enum session_range)args->range;
     config->flush_interval_ms = (uint32_t)args->flush_ms;
     config->buffer_bytes = (uint64_t)args->buffer_bytes;
+    config->buffers_max_bytes = args->buffers_bytes > 0 ? (uint64_t)args->buffers_bytes : INT64_MAX;
     config->max_size_bytes = (uint64_t)(args->ring_bytes ? args->ring_bytes : args->max_bytes);
     config->ring = args->ring_bytes > 0;
     args->record.wait_primary = args->wait == 1;
@@ -434,6 +441,7 @@ static int record_main(int argc, char **argv)
     args->record.show_output = true;
     args->record.say = say;
     session_config_init(&args->record.config);
+    args->buffers_bytes = (int64_t)args->record.config.buffers_max_bytes;
     if (opts_begin(&COMMAND_RECORD, argc, argv, args, &rest, &status)) {
         status = run_parsed(args, &rest);
     }
