@@ -262,6 +262,10 @@ int info_collect(const struct trace *trace, struct store *store, struct info *in
         info_free(info);
         return -1;
     }
+    if (failures_new(info->trace, &info->failures, err) != 0) {
+        info_free(info);
+        return -1;
+    }
     info_sums(info);
     info_judge(info);
     return 0;
@@ -269,8 +273,21 @@ int info_collect(const struct trace *trace, struct store *store, struct info *in
 
 void info_free(struct info *info)
 {
+    failures_free(&info->failures);
     arena_free(&info->arena);
     *info = (struct info){0};
+}
+
+/* The failure that explains why nothing ran: of launches, allocations or a lost context. False if
+ * there is none. */
+static bool info_put_failure(const struct info *info, struct buf *out)
+{
+    const struct failure *failure = failures_fatal(&info->failures);
+    if (failure == NULL) {
+        return false;
+    }
+    failures_put(out, info->trace, failure);
+    return true;
 }
 
 void info_verdict_text(const struct info *info, struct buf *out)
@@ -280,10 +297,16 @@ void info_verdict_text(const struct info *info, struct buf *out)
         buf_adds(out, "has GPU work");
         break;
     case INFO_ONLY_COPIES:
-        buf_adds(out, "has GPU work, but no kernels: only copies and memory sets");
+        buf_adds(out, "has GPU work, but no kernels: ");
+        if (!info_put_failure(info, out)) {
+            buf_adds(out, "only copies and memory sets");
+        }
         break;
     case INFO_NO_KERNELS:
-        buf_addf(out, "API calls but no kernels: %s", info->reason);
+        buf_adds(out, "API calls but no kernels: ");
+        if (!info_put_failure(info, out)) {
+            buf_adds(out, info->reason);
+        }
         break;
     case INFO_NO_CUDA:
         buf_adds(out, "no CUDA activity");

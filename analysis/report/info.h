@@ -16,6 +16,7 @@
 #include "analysis/base/arena.h"
 #include "analysis/base/buf.h"
 #include "analysis/base/err.h"
+#include "analysis/facts/failures.h"
 #include "analysis/store/store.h"
 #include "analysis/trace/trace.h"
 
@@ -74,6 +75,7 @@ struct info {
     size_t note_count;
     struct info_loss *losses;
     size_t loss_count;
+    struct failures failures; /* owned */
     enum info_verdict verdict;
     const char *reason; /* for INFO_NO_KERNELS: the likeliest cause, a clause */
 };

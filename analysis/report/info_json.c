@@ -1,5 +1,6 @@
 /* info_json: the facts as one JSON object. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "analysis/report/info.h"
 #include "analysis/table/json.h"
@@ -113,6 +114,31 @@ static void json_losses(const struct info *info, struct buf *out)
     }
 }
 
+static void json_failures(const struct info *info, struct buf *out)
+{
+    const int64_t *begin_ns = info->trace->events[TRACE_API].begin_ns;
+    for (size_t i = 0; i < info->failures.count; i++) {
+        const struct failure *failure = &info->failures.list[i];
+        const struct trace_name *name = &info->trace->names[failure->name];
+        const char *code = failures_code_name(failure->code, name->brief);
+        buf_addf(out, "%s\n    {\"call\": ", i == 0 ? "" : ",");
+        json_text(out, name->brief, name->brief_len);
+        buf_addf(out, ", \"code\": %" PRId64 ", \"error\": ", failure->code);
+        if (code != NULL) {
+            json_text(out, code, strlen(code));
+        } else {
+            buf_adds(out, "null");
+        }
+        buf_addf(out, ", \"count\": %" PRIu32 ", \"calls\": %" PRIu32 ", \"first_ns\": %" PRId64,
+                 failure->count, failure->calls, begin_ns[failure->first]);
+        if (failure->bytes >= 0) {
+            buf_addf(out, ", \"bytes\": %" PRId64 "}", failure->bytes);
+        } else {
+            buf_adds(out, ", \"bytes\": null}");
+        }
+    }
+}
+
 void info_json(const struct info *info, struct buf *out)
 {
     struct buf verdict = {0};
@@ -136,6 +162,10 @@ void info_json(const struct info *info, struct buf *out)
     json_key(out, "process_list", &first);
     buf_addc(out, '[');
     json_processes(info->trace, out);
+    buf_adds(out, "]");
+    json_key(out, "failed_calls", &first);
+    buf_addc(out, '[');
+    json_failures(info, out);
     buf_adds(out, "]");
     json_key(out, "diagnostics", &first);
     buf_addc(out, '[');

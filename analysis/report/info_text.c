@@ -11,6 +11,7 @@ enum {
     TEXT_LABEL_COLS = 11,
     TEXT_NAME_COLS = 30,
     TEXT_NUMBERS = 8,
+    TEXT_FAILURES = 8,
     TEXT_PROCESSES = 64 /* rows of the table; the JSON has all */
 };
 
@@ -395,6 +396,39 @@ static void put_oddities(const struct writer *writer)
     buf_free(&line);
 }
 
+/* The calls that failed, and what to do about the first. */
+static void put_failures(const struct writer *writer)
+{
+    const struct info *info = writer->info;
+    const struct failures *failures = &info->failures;
+    const int64_t *begin_ns = info->trace->events[TRACE_API].begin_ns;
+    struct buf line = {0};
+    for (size_t i = 0; i < failures->count && i < TEXT_FAILURES; i++) {
+        const struct failure *failure = &failures->list[i];
+        char time[TIMEFMT_BYTES];
+        buf_reset(&line);
+        failures_put(&line, info->trace, failure);
+        buf_addf(&line, ", first at %s", timefmt_at(begin_ns[failure->first], 1000, time));
+        if (failure->is_sticky && failures->after_sticky > 0) {
+            buf_addf(&line, "; %" PRIu32 " failed calls after it follow from it",
+                     failures->after_sticky);
+        }
+        put_line(writer, "failed", &line);
+    }
+    if (failures->count > TEXT_FAILURES) {
+        buf_reset(&line);
+        buf_addf(&line, "and %zu more kinds of failed calls", failures->count - TEXT_FAILURES);
+        put_line(writer, "failed", &line);
+    }
+    const char *advice = failures->count > 0 ? failures_advice(failures->list[0].code) : NULL;
+    if (advice != NULL) {
+        buf_reset(&line);
+        buf_adds(&line, advice);
+        put_line(writer, "advice", &line);
+    }
+    buf_free(&line);
+}
+
 /* True for what is no loss: it was asked for (cutline-capture(5), CUTLINE_LOSS). */
 static bool left_out_as_asked(const struct info_loss *loss)
 {
@@ -457,6 +491,7 @@ void info_text(const struct info *info, bool ascii, struct buf *out)
     put_span(&writer);
     put_devices(&writer);
     put_processes(&writer);
+    put_failures(&writer);
     put_missing(&writer);
     put_oddities(&writer);
     put_losses(&writer);

@@ -70,7 +70,8 @@ static void verdicts_of_the_cases(void **state)
     } cases[] = {
         {"two-processes", "has GPU work"},
         {"graphs", "has GPU work"},
-        {"api-only", "API calls but no kernels: work was launched"},
+        {"api-only", "API calls but no kernels: 1 of 1 cudaLaunchKernel failed: "
+                     "cudaErrorInvalidDeviceFunction (98)"},
         {"no-cuda", "no CUDA activity"},
         {"empty", "no CUDA activity"},
     };
@@ -85,6 +86,58 @@ static void verdicts_of_the_cases(void **state)
             strncmp(buf_text(&texts.verdict), cases[i].verdict, strlen(cases[i].verdict)), 0);
         texts_free(&texts);
     }
+}
+
+#define CALLS                                                                                      \
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, end, globalTid, correlationId, nameId, "      \
+    "returnValue);"                                                                                \
+    "INSERT INTO StringIds VALUES (1, 'cudaMalloc_v3020'), (2, 'cudaLaunchKernel_v7000'),"         \
+    " (3, 'cudaEventQuery_v3020'), (4, 'cudaGetLastError_v3020'), (5, 'cuLaunchKernel');"          \
+    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES "
+
+static void failed_calls_are_told_by_name(void **state)
+{
+    struct texts texts;
+    (void)state;
+    texts_of_sql(CALLS "(10, 20, 16777217, 1, 1, 0), (30, 40, 16777217, 2, 1, 2);"
+                       "CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS(start, globalPid, correlationId,"
+                       " bytes, memKind, memoryOperationType, address);"
+                       "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (30, 16777216, 2, 4096, 2,"
+                       " 0, 0);",
+                 &texts);
+    expect(&texts.verdict, "API calls but no kernels: 1 of 2 cudaMalloc failed: "
+                           "cudaErrorMemoryAllocation (2), 4096 bytes asked for");
+    expect(&texts.json, "{\"call\": \"cudaMalloc\", \"code\": 2, \"error\": "
+                        "\"cudaErrorMemoryAllocation\", \"count\": 1, \"calls\": 2, "
+                        "\"first_ns\": 30, \"bytes\": 4096}");
+    texts_free(&texts);
+}
+
+static void a_lost_context_comes_first(void **state)
+{
+    struct texts texts;
+    (void)state;
+    texts_of_sql(CALLS "(10, 20, 16777217, 1, 5, 1), (30, 40, 16777217, 2, 2, 700),"
+                       " (50, 60, 16777217, 3, 2, 700), (70, 80, 16777217, 4, 4, 700),"
+                       " (90, 99, 16777217, 5, 1, 700);",
+                 &texts);
+    expect(&texts.text, "failed     2 of 2 cudaLaunchKernel failed: cudaErrorIllegalAddress (700)");
+    expect(&texts.text, "2 failed calls after it follow from it");
+    expect(&texts.text, "failed     1 of 1 cuLaunchKernel failed: CUDA_ERROR_INVALID_VALUE (1)");
+    assert_null(strstr(buf_text(&texts.text), "cudaGetLastError"));
+    texts_free(&texts);
+}
+
+static void an_answer_is_no_failure(void **state)
+{
+    struct texts texts;
+    (void)state;
+    texts_of_sql(CALLS "(10, 20, 16777217, 1, 3, 600), (30, 40, 16777217, 2, 3, 600),"
+                       " (50, 60, 16777217, 3, 2, 12345);",
+                 &texts);
+    expect(&texts.text, "failed     1 of 1 cudaLaunchKernel failed: status 12345");
+    assert_null(strstr(buf_text(&texts.text), "cudaEventQuery"));
+    texts_free(&texts);
 }
 
 static void losses_are_told(void **state)
@@ -182,6 +235,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(verdicts_of_the_cases),
+        cmocka_unit_test(failed_calls_are_told_by_name),
+        cmocka_unit_test(a_lost_context_comes_first),
+        cmocka_unit_test(an_answer_is_no_failure),
         cmocka_unit_test(losses_are_told),
         cmocka_unit_test(warnings_are_told_once_and_safely),
         cmocka_unit_test(secrets_are_not_told),
