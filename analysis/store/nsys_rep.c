@@ -13,9 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "analysis/store/cache_folder.h"
+
 enum {
-    REPORT_OUTPUT_BYTES = 1024, /* the end of what nsys prints */
-    REPORT_FOLDER_MODE = 0700
+    REPORT_OUTPUT_BYTES = 1024 /* the end of what nsys prints */
 };
 
 /* POSIX wants it declared by the program. */
@@ -33,56 +34,12 @@ bool report_file_is(const char *path)
     return report_ends(path, ".nsys-rep") || report_ends(path, ".qdrep");
 }
 
-/* Makes a folder and those above it. */
-static int report_make_folder(const char *path, struct err *err)
-{
-    struct buf part = {0};
-    size_t i;
-    int status = 0;
-    for (i = 1; i <= strlen(path) && status == 0; i++) {
-        if (path[i] != '/' && path[i] != '\0') {
-            continue;
-        }
-        buf_reset(&part);
-        buf_add(&part, path, i);
-        if (buf_failed(&part)) {
-            status = err_nomem(err, path);
-        } else if (mkdir(buf_text(&part), REPORT_FOLDER_MODE) != 0 && errno != EEXIST) {
-            status = err_set(err, "%s: cannot be made: %s", buf_text(&part), strerror(errno));
-        }
-    }
-    buf_free(&part);
-    return status;
-}
-
-int report_file_cache(struct buf *out, struct err *err)
-{
-    const char *cache = getenv("XDG_CACHE_HOME");
-    const char *home = getenv("HOME");
-    buf_reset(out);
-    if (cache != NULL && cache[0] == '/') {
-        buf_addf(out, "%s/cutline", cache);
-    } else if (home != NULL && home[0] == '/') {
-        buf_addf(out, "%s/.cache/cutline", home);
-    } else {
-        return err_set(err, "no cache folder: set XDG_CACHE_HOME or HOME");
-    }
-    if (buf_failed(out)) {
-        return err_nomem(err, "the cache folder's name");
-    }
-    return report_make_folder(buf_text(out), err);
-}
-
 /* The cached export's name: it changes with the report's place, size and time. */
-static int report_cached(const struct stat *st, struct buf *out, struct err *err)
+static void report_name(const struct stat *st, struct buf *out)
 {
-    if (report_file_cache(out, err) != 0) {
-        return -1;
-    }
-    buf_addf(out, "/export-%llx-%llx-%llx-%llx-%lx.sqlite", (unsigned long long)st->st_dev,
+    buf_addf(out, "export-%llx-%llx-%llx-%llx-%lx.sqlite", (unsigned long long)st->st_dev,
              (unsigned long long)st->st_ino, (unsigned long long)st->st_size,
              (unsigned long long)st->st_mtim.tv_sec, (unsigned long)st->st_mtim.tv_nsec);
-    return buf_failed(out) ? err_nomem(err, "the cache folder's name") : 0;
 }
 
 /* Is NAME.sqlite beside NAME.nsys-rep, and not older? Puts its path into out. */
@@ -235,48 +192,92 @@ static int report_run(const char *path, const struct buf *target, struct err *er
     return 0;
 }
 
-/* Exports to a temporary name, which takes the final one only when it is whole. */
-static int report_export_to(const char *path, const char *target, struct err *err)
+/* What nsys wrote under the part's name: closed to others, whatever nsys thinks of that. */
+static int report_adopt(const char *path, struct cache_part *part, struct err *err)
 {
-    struct buf part = {0};
     struct stat st;
-    int status;
-    buf_addf(&part, "%s.%ld.sqlite", target, (long)getpid());
-    if (buf_failed(&part)) {
-        return err_nomem(err, path);
-    }
-    status = report_run(path, &part, err);
-    if (status == 0 && (stat(buf_text(&part), &st) != 0 || st.st_size == 0)) {
+    int fd = openat(part->folder->fd, buf_text(&part->name),
+                    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int status = 0;
+    if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0) {
         status = err_set(err, "%s: nsys export wrote nothing", path);
+    } else if (fchmod(fd, S_IRUSR | S_IWUSR) != 0) {
+        status = err_set(err, "%s/%s: %s", buf_text(&part->folder->path), buf_text(&part->name),
+                         strerror(errno));
     }
-    if (status == 0 && rename(buf_text(&part), target) != 0) {
-        status = err_set(err, "%s: cannot be written: %s", target, strerror(errno));
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return status;
+}
+
+/* Exports to a temporary name, which takes the final one only when it is whole. */
+static int report_export_to(const char *path, const struct cache_folder *folder, const char *name,
+                            struct err *err)
+{
+    struct cache_part part;
+    struct buf target = {0};
+    int status = 0;
+    if (cache_folder_begin(folder, ".sqlite", &part) != 0) {
+        status =
+            err_set(err, "%s: cannot be written to: %s", buf_text(&folder->path), strerror(errno));
+    }
+    buf_addf(&target, "%s/%s", buf_text(&folder->path), buf_text(&part.name));
+    if (status == 0) {
+        status = buf_failed(&target) ? err_nomem(err, path) : report_run(path, &target, err);
+    }
+    if (status == 0) {
+        status = report_adopt(path, &part, err);
     }
     if (status != 0) {
-        (void)unlink(buf_text(&part));
+        cache_folder_drop(&part);
+    } else if (cache_folder_finish(&part, name) != 0) {
+        status = err_set(err, "%s/%s: cannot be written: %s", buf_text(&folder->path), name,
+                         strerror(errno));
     }
-    buf_free(&part);
+    buf_free(&target);
+    return status;
+}
+
+/* Takes the export from the cache folder, or puts it there. */
+static int report_cached(const char *path, const struct stat *st, struct buf *out, struct err *err)
+{
+    struct cache_folder folder;
+    struct buf name = {0};
+    int status = cache_folder_open(&folder, err);
+    if (status != 0) {
+        (void)err_prefix(err, "%s", path);
+    }
+    report_name(st, &name);
+    if (status == 0 && buf_failed(&name)) {
+        status = err_nomem(err, path);
+    }
+    if (status == 0) {
+        int fd = cache_folder_find(&folder, buf_text(&name));
+        if (fd >= 0) {
+            (void)close(fd);
+        } else {
+            status = report_export_to(path, &folder, buf_text(&name), err);
+        }
+    }
+    buf_reset(out);
+    buf_addf(out, "%s/%s", buf_text(&folder.path), buf_text(&name));
+    if (status == 0 && buf_failed(out)) {
+        status = err_nomem(err, path);
+    }
+    buf_free(&name);
+    cache_folder_close(&folder);
     return status;
 }
 
 int report_file_export(const char *path, struct buf *out, struct err *err)
 {
     struct stat st;
-    struct stat cached;
     if (stat(path, &st) != 0) {
         return err_set(err, "%s: %s", path, errno == ENOENT ? "no such file" : strerror(errno));
     }
     if (!S_ISREG(st.st_mode)) {
         return err_set(err, "%s: not a regular file", path);
     }
-    if (report_beside(path, &st, out)) {
-        return 0;
-    }
-    if (report_cached(&st, out, err) != 0) {
-        return -1;
-    }
-    if (stat(buf_text(out), &cached) == 0 && cached.st_size > 0) {
-        return 0;
-    }
-    return report_export_to(path, buf_text(out), err);
+    return report_beside(path, &st, out) ? 0 : report_cached(path, &st, out, err);
 }

@@ -1,8 +1,8 @@
 /*
  * nsys_rep: .nsys-rep and .qdrep files, which only nsys itself can read.
  *
- * Where nsys is on PATH, the report is exported once into the user's cache folder and the export is
- * kept; it is found again by the report's path, size and time. An export that the user has beside
+ * Where nsys is on PATH, the report is exported once into the user's cache folder, where it is found
+ * again by the report's place, size and time (cache_folder.h). An export that the user has beside
  * the report (NAME.sqlite, not older) is taken as it is. No file of the user is written.
  */
 #ifndef CUTLINE_STORE_NSYS_REP_H
@@ -20,8 +20,5 @@ bool report_file_is(const char *path);
  * -1 with err set: no such file, no nsys (says how to export), nsys failed (its last line).
  */
 int report_file_export(const char *path, struct buf *out, struct err *err);
-
-/* The folder $XDG_CACHE_HOME/cutline or ~/.cache/cutline, made where it is missing. 0 or -1. */
-int report_file_cache(struct buf *out, struct err *err);
 
 #endif

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "analysis/tests/check.h"
-#include "analysis/trace/trace.h"
+#include "analysis/trace/trace_internal.h"
 
 enum {
     SQL_FILE_PATH = 512
@@ -59,6 +59,7 @@ static inline struct trace *sql_file_load(const struct sql_file *file,
     if (trace == NULL) {
         fail_msg("%s", err.text);
     }
+    assert_null(trace_broken(trace)); /* every model that a test loads keeps the promises */
     return trace;
 }
 

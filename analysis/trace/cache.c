@@ -1,7 +1,10 @@
-/* cache: maps a cached trace; see cache.h. Cost: one pass over the file for its hash. */
+/*
+ * cache: maps a cached trace; see cache.h. A file is not believed: its head, its sections and their
+ * sums are compared, the texts are looked up, and the whole model is examined (check.c) before
+ * anybody sees it. Cost: two passes over the file.
+ */
 #include "analysis/trace/cache.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/store/nsys_rep.h"
+#include "analysis/store/cache_folder.h"
 #include "analysis/trace/cache_layout.h"
 
-const char CACHE_MAGIC[8] = {'C', 'U', 'T', 'L', 'T', 'R', 'C', '1'};
+const char CACHE_MAGIC[8] = {'C', 'U', 'T', 'L', 'T', 'R', 'C', '2'};
 
 enum {
     CACHE_PAGE_BYTES = 1024 /* SQLite counts the changes of a file in its header */
@@ -51,10 +54,41 @@ uint64_t cache_hash_end(const struct cache_hash *hash)
     return all;
 }
 
+/* Hashes bytes up to the next multiple of the alignment, the rest as 0. */
+static void hash_padded(struct cache_hash *hash, const void *data, size_t bytes)
+{
+    unsigned char rest[CACHE_ALIGN] = {0};
+    size_t whole = bytes / CACHE_ALIGN * CACHE_ALIGN;
+    cache_hash_add(hash, data, whole);
+    if (bytes > whole) {
+        memcpy(rest, (const unsigned char *)data + whole, bytes - whole);
+        cache_hash_add(hash, rest, sizeof rest);
+    }
+}
+
+uint64_t cache_section_sum(const void *data, size_t bytes)
+{
+    struct cache_hash hash;
+    cache_hash_init(&hash);
+    cache_hash_add(&hash, data, bytes);
+    return cache_hash_end(&hash);
+}
+
+uint64_t cache_head_sum(const struct cache_head *head)
+{
+    struct cache_head copy = *head;
+    struct cache_hash hash;
+    copy.sum = 0;
+    cache_hash_init(&hash);
+    hash_padded(&hash, &copy, sizeof copy);
+    return cache_hash_end(&hash);
+}
+
 /* Changes with our structs and with the version of the program. */
 static uint64_t cache_layout(void)
 {
-    const uint64_t sizes[] = {sizeof(struct trace_name),
+    const uint64_t sizes[] = {CACHE_VERSION,
+                              sizeof(struct trace_name),
                               sizeof(struct trace_lane),
                               sizeof(struct trace_process),
                               sizeof(struct trace_thread),
@@ -64,49 +98,52 @@ static uint64_t cache_layout(void)
                               TRACE_LANE_KIND_COUNT};
     const char *version = CUTLINE_VERSION;
     struct cache_hash hash;
-    uint64_t all;
     cache_hash_init(&hash);
-    cache_hash_add(&hash, sizes, sizeof sizes);
-    all = cache_hash_end(&hash);
-    for (; *version != '\0'; version++) {
-        all = (all ^ (unsigned char)*version) * CACHE_MULTIPLIER;
-    }
-    return all;
+    hash_padded(&hash, sizes, sizeof sizes);
+    hash_padded(&hash, version, strlen(version));
+    return cache_hash_end(&hash);
+}
+
+/* Is there a write-ahead log with rows that the file itself has not? */
+static bool has_log(const char *path)
+{
+    struct buf log = {0};
+    struct stat st;
+    buf_adds(&log, path);
+    buf_adds(&log, "-wal");
+    bool found = buf_failed(&log) || (stat(buf_text(&log), &st) == 0 && st.st_size > 0);
+    buf_free(&log);
+    return found;
 }
 
 int cache_name(const char *path, struct buf *name, struct cache_key *key)
 {
     unsigned char page[CACHE_PAGE_BYTES] = {0};
-    struct cache_hash hash;
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not be waited for */
     if (fd < 0) {
         return -1;
     }
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || read(fd, page, sizeof page) <= 0 ||
-        report_file_cache(name, NULL) != 0) {
-        (void)close(fd);
+    bool ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && read(fd, page, sizeof page) > 0;
+    (void)close(fd);
+    if (!ok || has_log(path)) {
         return -1;
     }
-    (void)close(fd);
-    cache_hash_init(&hash);
-    cache_hash_add(&hash, page, sizeof page);
     *key = (struct cache_key){
         .layout = cache_layout(),
         .size_bytes = (uint64_t)st.st_size,
         .mtime_s = (int64_t)st.st_mtim.tv_sec,
         .mtime_ns = st.st_mtim.tv_nsec,
-        .first_page = cache_hash_end(&hash),
+        .first_page = cache_section_sum(page, sizeof page),
     };
-    buf_addf(name, "/trace-%llx-%llx", (unsigned long long)st.st_dev,
-             (unsigned long long)st.st_ino);
+    buf_addf(name, "trace-%llx-%llx", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
     return buf_failed(name) ? -1 : 0;
 }
 
-static uint64_t cache_column_bytes(const struct cache_head *head, int slot)
+static uint64_t column_bytes(const struct cache_head *head, int section)
 {
-    int table = (slot - CACHE_EVENTS) / CACHE_COLUMNS;
-    int column = (slot - CACHE_EVENTS) % CACHE_COLUMNS;
+    int table = (section - CACHE_EVENTS) / CACHE_COLUMNS;
+    int column = (section - CACHE_EVENTS) % CACHE_COLUMNS;
     uint64_t count = head->event_count[table];
     if (column < 2) {
         return count * sizeof(int64_t);
@@ -117,10 +154,10 @@ static uint64_t cache_column_bytes(const struct cache_head *head, int slot)
     return count * sizeof(uint32_t);
 }
 
-uint64_t cache_slot_bytes(const struct cache_head *head, int slot)
+uint64_t cache_section_bytes(const struct cache_head *head, int section)
 {
     const uint64_t people = (uint64_t)head->process_count + head->thread_count + head->device_count;
-    const uint64_t bytes[CACHE_SLOTS - CACHE_LAUNCH_OPS] = {
+    const uint64_t bytes[CACHE_SECTIONS - CACHE_LAUNCH_OPS] = {
         (uint64_t)head->launch_op_count * sizeof(uint32_t),
         ((uint64_t)head->event_count[TRACE_GPU] + 1) * sizeof(int64_t),
         (uint64_t)head->lane_count * sizeof(struct trace_lane),
@@ -135,90 +172,68 @@ uint64_t cache_slot_bytes(const struct cache_head *head, int slot)
         UINT64_MAX, /* the unions: by the devices */
         UINT64_MAX, /* the texts */
     };
-    return slot < CACHE_LAUNCH_OPS ? cache_column_bytes(head, slot)
-                                   : bytes[slot - CACHE_LAUNCH_OPS];
+    return section < CACHE_LAUNCH_OPS ? column_bytes(head, section)
+                                      : bytes[section - CACHE_LAUNCH_OPS];
 }
 
-/* A mapped file. */
-struct cache_map {
+/* A file in memory. */
+struct mapped {
     unsigned char *bytes;
     size_t len;
     const struct cache_head *head;
+    void *sections[CACHE_SECTIONS];
 };
 
-static void *map_slot(const struct cache_map *map, int slot)
+/* Finds the sections and compares their sums. False where the file is not whole. */
+static bool find_sections(struct mapped *mapped)
 {
-    return map->bytes + sizeof *map->head + map->head->offset[slot];
+    const struct cache_head *head = mapped->head;
+    uint64_t at = cache_aligned(sizeof *head);
+    for (int s = 0; s < CACHE_SECTIONS; s++) {
+        const struct cache_place *place = &head->sections[s];
+        uint64_t want = cache_section_bytes(head, s);
+        if (at > mapped->len || place->bytes > mapped->len - at ||
+            cache_aligned(place->bytes) > mapped->len - at ||
+            (want != UINT64_MAX && want != place->bytes) ||
+            cache_section_sum(mapped->bytes + at, cache_aligned(place->bytes)) != place->sum) {
+            return false;
+        }
+        mapped->sections[s] = mapped->bytes + at;
+        at += cache_aligned(place->bytes);
+    }
+    return at == mapped->len;
 }
 
 /* Is it whole, undamaged, and of this capture as it is now? */
-static bool map_valid(const struct cache_map *map, const struct cache_key *key)
+static bool is_valid(struct mapped *mapped, const struct cache_key *key)
 {
-    const struct cache_head *head = map->head;
-    size_t body = map->len - sizeof *head;
-    struct cache_hash hash;
-    int slot;
-    if (memcmp(head->magic, CACHE_MAGIC, sizeof head->magic) != 0 ||
-        memcmp(&head->key, key, sizeof *key) != 0) {
-        return false;
-    }
-    for (slot = 0; slot < CACHE_SLOTS; slot++) {
-        uint64_t want = cache_slot_bytes(head, slot);
-        if (head->offset[slot] % CACHE_ALIGN != 0 || head->offset[slot] > body ||
-            head->bytes[slot] > body - head->offset[slot] ||
-            (want != UINT64_MAX && want != head->bytes[slot])) {
-            return false;
-        }
-    }
-    cache_hash_init(&hash);
-    cache_hash_add(&hash, map->bytes + sizeof *head, body);
-    return body % CACHE_ALIGN == 0 && cache_hash_end(&hash) == head->body_hash;
+    const struct cache_head *head = mapped->head;
+    unsigned char zeros[CACHE_ALIGN] = {0};
+    size_t pad = (size_t)cache_aligned(sizeof *head) - sizeof *head;
+    return mapped->len >= cache_aligned(sizeof *head) &&
+           memcmp(head->magic, CACHE_MAGIC, sizeof head->magic) == 0 &&
+           memcmp(&head->key, key, sizeof *key) == 0 && head->sum == cache_head_sum(head) &&
+           memcmp(mapped->bytes + sizeof *head, zeros, pad) == 0 && find_sections(mapped);
 }
 
-static int map_open(const char *name, const struct cache_key *key, struct cache_map *map)
+static void take_events(struct trace *trace, const struct mapped *mapped)
 {
-    struct stat st;
-    int fd = open(name, O_RDONLY | O_CLOEXEC);
-    void *bytes = MAP_FAILED;
-    if (fd < 0) {
-        return -1;
-    }
-    if (fstat(fd, &st) == 0 && st.st_size > (off_t)sizeof *map->head) {
-        map->len = (size_t)st.st_size;
-        /* Writable but private: the trace's pointers are not const. */
-        bytes = mmap(NULL, map->len, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-    }
-    (void)close(fd);
-    if (bytes == MAP_FAILED) {
-        return -1;
-    }
-    map->bytes = bytes;
-    map->head = bytes;
-    if (!map_valid(map, key)) {
-        (void)munmap(bytes, map->len);
-        return -1;
-    }
-    return 0;
-}
-
-static void cache_events(struct trace *trace, const struct cache_map *map)
-{
-    int t;
-    for (t = 0; t < TRACE_TABLE_COUNT; t++) {
+    for (int t = 0; t < TRACE_TABLE_COUNT; t++) {
         struct trace_events *events = &trace->events[t];
-        int slot = CACHE_EVENTS + t * CACHE_COLUMNS;
-        events->count = map->head->event_count[t];
-        events->begin_ns = map_slot(map, slot);
-        events->end_ns = map_slot(map, slot + 1);
-        events->name = map_slot(map, slot + 2);
-        events->row = map_slot(map, slot + 3);
-        events->link = t == TRACE_GPU || t == TRACE_API ? map_slot(map, slot + 4) : NULL;
+        void *const *columns = mapped->sections + CACHE_EVENTS + (ptrdiff_t)t * CACHE_COLUMNS;
+        events->count = mapped->head->event_count[t];
+        events->begin_ns = columns[0];
+        events->end_ns = columns[1];
+        events->name = columns[2];
+        events->row = columns[3];
+        events->link = t == TRACE_GPU || t == TRACE_API ? columns[4] : NULL;
     }
 }
 
-static void cache_numbers(struct trace *trace, struct trace_own *own, const struct cache_map *map)
+static void take_numbers(struct trace *trace, const struct mapped *mapped)
 {
-    const struct cache_head *head = map->head;
+    const struct cache_head *head = mapped->head;
+    struct trace_own *own = trace->own;
     trace->counts = head->counts;
     trace->begin_ns = head->begin_ns;
     trace->end_ns = head->end_ns;
@@ -229,87 +244,151 @@ static void cache_numbers(struct trace *trace, struct trace_own *own, const stru
     trace->process_count = head->process_count;
     trace->thread_count = head->thread_count;
     trace->device_count = head->device_count;
-    trace->launch_ops = map_slot(map, CACHE_LAUNCH_OPS);
-    trace->gpu_busy_ns = map_slot(map, CACHE_GPU_BUSY);
-    trace->lanes = map_slot(map, CACHE_LANES);
-    trace->names = map_slot(map, CACHE_NAMES);
-    trace->processes = map_slot(map, CACHE_PROCESSES);
-    trace->threads = map_slot(map, CACHE_THREADS);
-    trace->devices = map_slot(map, CACHE_DEVICES);
-    own->open = map_slot(map, CACHE_OPEN);
+    trace->launch_ops = mapped->sections[CACHE_LAUNCH_OPS];
+    trace->gpu_busy_ns = mapped->sections[CACHE_GPU_BUSY];
+    trace->lanes = mapped->sections[CACHE_LANES];
+    trace->names = mapped->sections[CACHE_NAMES];
+    trace->processes = mapped->sections[CACHE_PROCESSES];
+    trace->threads = mapped->sections[CACHE_THREADS];
+    trace->devices = mapped->sections[CACHE_DEVICES];
+    own->open = mapped->sections[CACHE_OPEN];
     own->open_count = head->open_count;
-    own->cross = map_slot(map, CACHE_CROSS);
+    own->cross = mapped->sections[CACHE_CROSS];
     own->cross_count = head->cross_count;
 }
 
-/* Puts the pointers back, in the private pages of the map. */
-static void cache_texts(struct trace *trace, const struct cache_map *map)
+/* The text of so many bytes at an offset; NULL where there is none. */
+static const char *text_at(const struct mapped *mapped, uint64_t offset, uint32_t len)
 {
-    const char *texts = map_slot(map, CACHE_TEXTS);
-    const struct cache_texts *names = map_slot(map, CACHE_NAME_TEXTS);
-    const uint64_t *people = map_slot(map, CACHE_PEOPLE_TEXTS);
-    uint32_t i;
-    for (i = 0; i < trace->name_count; i++) {
-        trace->names[i].full = texts + names[i].full;
-        trace->names[i].brief = texts + names[i].brief;
-        trace->names[i].mangled = texts + names[i].mangled;
-        trace->names[i].domain = names[i].domain == CACHE_NO_TEXT ? NULL : texts + names[i].domain;
-    }
-    for (i = 0; i < trace->process_count; i++) {
-        trace->processes[i].name = texts + *people++;
-    }
-    for (i = 0; i < trace->thread_count; i++) {
-        trace->threads[i].name = texts + *people++;
-    }
-    for (i = 0; i < trace->device_count; i++) {
-        trace->devices[i].name = texts + *people++;
-    }
+    const char *texts = mapped->sections[CACHE_TEXTS];
+    uint64_t bytes = mapped->head->sections[CACHE_TEXTS].bytes;
+    return offset < bytes && len < bytes - offset && texts[offset + len] == '\0' ? texts + offset
+                                                                                 : NULL;
 }
 
-static void cache_unions(struct trace *trace, const struct cache_map *map)
+/* Puts the pointers of names back, in the private pages of the map. */
+static bool take_names(struct trace *trace, const struct mapped *mapped)
 {
-    const int64_t *all = map_slot(map, CACHE_UNIONS);
-    uint32_t d;
-    for (d = 0; d < trace->device_count; d++) {
+    const struct cache_texts *texts = mapped->sections[CACHE_NAME_TEXTS];
+    for (uint32_t i = 0; i < trace->name_count; i++) {
+        struct trace_name *name = &trace->names[i];
+        bool has_domain = texts[i].domain != CACHE_NO_TEXT;
+        name->full = text_at(mapped, texts[i].full, name->full_len);
+        name->brief = text_at(mapped, texts[i].brief, name->brief_len);
+        name->mangled = text_at(mapped, texts[i].mangled, name->mangled_len);
+        name->domain = has_domain ? text_at(mapped, texts[i].domain, name->domain_len) : NULL;
+        if (name->full == NULL || name->brief == NULL || name->mangled == NULL ||
+            has_domain != (name->domain != NULL)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The same for processes, threads and devices. */
+static bool take_people(struct trace *trace, const struct mapped *mapped)
+{
+    const uint64_t *offsets = mapped->sections[CACHE_PEOPLE_TEXTS];
+    bool ok = true;
+    for (uint32_t i = 0; i < trace->process_count && ok; i++) {
+        struct trace_process *process = &trace->processes[i];
+        process->name = text_at(mapped, *offsets++, process->name_len);
+        ok = process->name != NULL;
+    }
+    for (uint32_t i = 0; i < trace->thread_count && ok; i++) {
+        struct trace_thread *thread = &trace->threads[i];
+        thread->name = text_at(mapped, *offsets++, thread->name_len);
+        ok = thread->name != NULL;
+    }
+    for (uint32_t i = 0; i < trace->device_count && ok; i++) {
+        struct trace_device *device = &trace->devices[i];
+        device->name = text_at(mapped, *offsets++, device->name_len);
+        ok = device->name != NULL;
+    }
+    return ok;
+}
+
+static bool take_unions(struct trace *trace, const struct mapped *mapped)
+{
+    const int64_t *all = mapped->sections[CACHE_UNIONS];
+    uint64_t left = mapped->head->sections[CACHE_UNIONS].bytes / sizeof *all;
+    for (uint32_t d = 0; d < trace->device_count; d++) {
         struct trace_device *device = &trace->devices[d];
+        uint64_t need = 3 * (uint64_t)device->busy_count + 1;
+        if (need > left) {
+            return false;
+        }
         device->busy_begin_ns = all;
         device->busy_end_ns = all + device->busy_count;
         device->busy_sum_ns = all + 2 * (size_t)device->busy_count;
-        all += 3 * (size_t)device->busy_count + 1;
+        all += need;
+        left -= need;
     }
+    return left == 0;
+}
+
+/* A trace without anything in it that owns a mapping. NULL without memory. */
+static struct trace *blank(void *bytes, size_t len)
+{
+    struct trace *trace = calloc(1, sizeof *trace);
+    struct trace_own *own = calloc(1, sizeof *own);
+    if (trace == NULL || own == NULL) {
+        free(trace);
+        free(own);
+        return NULL;
+    }
+    trace->own = own;
+    own->map = bytes;
+    own->map_bytes = len;
+    return trace;
+}
+
+struct trace *cache_read(void *bytes, size_t len, const struct cache_key *key, const char *path)
+{
+    struct mapped mapped = {.bytes = bytes, .len = len, .head = bytes};
+    struct trace *trace = is_valid(&mapped, key) ? blank(bytes, len) : NULL;
+    if (trace == NULL) {
+        (void)munmap(bytes, len);
+        return NULL;
+    }
+    take_numbers(trace, &mapped);
+    take_events(trace, &mapped);
+    if (!take_names(trace, &mapped) || !take_people(trace, &mapped) ||
+        !take_unions(trace, &mapped) || trace_broken(trace) != NULL ||
+        trace_set_path(trace, path) != 0 || trace_index_lanes(trace) != 0) {
+        trace_free(trace);
+        return NULL;
+    }
+    return trace;
+}
+
+/* Maps a file: writable but private, as the trace's pointers are put into it. */
+static void *map_file(int fd, size_t *len)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0 || st.st_size < (off_t)sizeof(struct cache_head)) {
+        return MAP_FAILED;
+    }
+    *len = (size_t)st.st_size;
+    return mmap(NULL, *len, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
 }
 
 struct trace *cache_load(const char *path)
 {
-    struct cache_map map = {0};
+    struct cache_folder folder = {.fd = -1};
     struct cache_key key;
     struct buf name = {0};
     struct trace *trace = NULL;
-    struct trace_own *own = NULL;
-    if (cache_name(path, &name, &key) != 0 || map_open(buf_text(&name), &key, &map) != 0) {
-        goto out;
+    size_t len = 0;
+    if (cache_name(path, &name, &key) == 0 && cache_folder_open(&folder, NULL) == 0) {
+        int fd = cache_folder_find(&folder, buf_text(&name));
+        void *bytes = fd < 0 ? MAP_FAILED : map_file(fd, &len);
+        if (fd >= 0) {
+            (void)close(fd);
+        }
+        trace = bytes == MAP_FAILED ? NULL : cache_read(bytes, len, &key, path);
     }
-    trace = calloc(1, sizeof *trace);
-    own = calloc(1, sizeof *own);
-    if (trace == NULL || own == NULL) {
-        free(trace);
-        free(own);
-        trace = NULL;
-        (void)munmap(map.bytes, map.len);
-        goto out;
-    }
-    trace->own = own;
-    own->map = map.bytes;
-    own->map_bytes = map.len;
-    cache_numbers(trace, own, &map);
-    cache_events(trace, &map);
-    cache_texts(trace, &map);
-    cache_unions(trace, &map);
-    if (trace_set_path(trace, path) != 0 || trace_index_lanes(trace) != 0) {
-        trace_free(trace);
-        trace = NULL;
-    }
-out:
+    cache_folder_close(&folder);
     buf_free(&name);
     return trace;
 }

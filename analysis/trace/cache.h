@@ -3,10 +3,10 @@
  * is opened again.
  *
  * The file belongs to one capture (by device and inode) and holds what makes it valid: the
- * capture's size, time and a hash of its first page, the layout of our structs, and a hash of all
- * that follows. One that does not fit, or is damaged, is as good as none: the caller loads the
- * capture and saves it anew. Files are replaced by rename, the oldest are removed above a total
- * size. Nothing here fails loudly: without a cache everything works, only slower.
+ * capture's size, time and a hash of its first page, the layout of our structs, and a hash of each of
+ * its sections. One that does not fit, that others could have written, that is damaged or whose
+ * numbers do not hold is as good as none: the caller loads the capture and saves it anew. The file is
+ * kept by cache_folder.h. Nothing here fails loudly: without a cache everything works, only slower.
  */
 #ifndef CUTLINE_TRACE_CACHE_H
 #define CUTLINE_TRACE_CACHE_H

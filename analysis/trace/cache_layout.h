@@ -1,10 +1,12 @@
 /*
- * The layout of a cached trace, shared by cache.c (reading), cache_save.c (writing):
+ * The layout of a cached trace, shared by cache.c (reading) and cache_save.c (writing):
  *
- *     struct cache_head | slot 0 | slot 1 | ... each slot begins at a multiple of 64 bytes
+ *     struct cache_head | section 0 | section 1 | ...
  *
- * Pointers are not kept: a text is its offset in the slot of texts. Numbers are those of this
- * machine: the file never leaves it.
+ * The head and each section begin at a multiple of CACHE_ALIGN bytes and follow each other without a
+ * hole; the rest up to the next multiple is 0. Every byte of the file is covered by a sum: that of
+ * its section, or that of the head. Pointers are not kept: a text is its offset in the section of
+ * texts. Numbers are those of this machine: the file never leaves it.
  */
 #ifndef CUTLINE_TRACE_CACHE_LAYOUT_H
 #define CUTLINE_TRACE_CACHE_LAYOUT_H
@@ -14,11 +16,14 @@
 #include "analysis/trace/trace_internal.h"
 
 enum {
+    /* To be counted up where the layout or the meaning of the model changes: files of other numbers
+     * are not taken. */
+    CACHE_VERSION = 2,
     CACHE_COLUMNS = 5, /* begin, end, name, row, link */
     CACHE_ALIGN = 64
 };
 
-enum cache_slot {
+enum cache_section {
     CACHE_EVENTS, /* CACHE_COLUMNS for each table */
     CACHE_LAUNCH_OPS = CACHE_EVENTS + CACHE_COLUMNS * TRACE_TABLE_COUNT,
     CACHE_GPU_BUSY,
@@ -33,7 +38,7 @@ enum cache_slot {
     CACHE_PEOPLE_TEXTS, /* uint64_t for each process, thread, device in this order */
     CACHE_UNIONS,       /* int64_t: for each device its begins, ends and sums */
     CACHE_TEXTS,        /* bytes, a NUL after each text; offset 0 is the empty one */
-    CACHE_SLOTS,
+    CACHE_SECTIONS,
 };
 
 #define CACHE_NO_TEXT UINT64_MAX
@@ -54,13 +59,17 @@ struct cache_key {
     uint64_t first_page; /* hash of its beginning */
 };
 
+struct cache_place {
+    uint64_t bytes; /* without the rest up to the next multiple */
+    uint64_t sum;   /* hash of these bytes and the rest */
+};
+
 /* The numbers of the trace. */
 struct cache_head {
     char magic[8];
+    uint64_t sum; /* hash of the head with 0 in this place */
     struct cache_key key;
-    uint64_t body_hash; /* of all bytes after the head */
-    uint64_t offset[CACHE_SLOTS];
-    uint64_t bytes[CACHE_SLOTS];
+    struct cache_place sections[CACHE_SECTIONS];
     struct trace_counts counts;
     int64_t begin_ns;
     int64_t end_ns;
@@ -76,7 +85,14 @@ struct cache_head {
     uint32_t device_count;
 };
 
-/* A running hash of whole words; four independent lanes, so that it runs at memory speed. */
+/* bytes, filled up to the alignment. */
+static inline uint64_t cache_aligned(uint64_t bytes)
+{
+    return (bytes + CACHE_ALIGN - 1) / CACHE_ALIGN * CACHE_ALIGN;
+}
+
+/* A running hash of whole words; four independent lanes, so that it runs at memory speed. One
+ * changed bit always changes it; it is no proof against somebody who wants to deceive. */
 struct cache_hash {
     uint64_t lane[4];
 };
@@ -84,11 +100,22 @@ void cache_hash_init(struct cache_hash *hash);
 /* bytes is a multiple of 32. */
 void cache_hash_add(struct cache_hash *hash, const void *data, size_t bytes);
 uint64_t cache_hash_end(const struct cache_hash *hash);
+/* The sum of a section of so many aligned bytes; that of a head. */
+uint64_t cache_section_sum(const void *data, size_t bytes);
+uint64_t cache_head_sum(const struct cache_head *head);
 
-/* The cache file of a capture and the key it must have. 0 or -1. */
+/* The cache file of a capture (without the folder) and the key it must have. 0 or -1. */
 int cache_name(const char *path, struct buf *name, struct cache_key *key);
-/* Bytes of one slot by the numbers of the head; UINT64_MAX for those that vary. */
-uint64_t cache_slot_bytes(const struct cache_head *head, int slot);
+/* Bytes of one section by the numbers of the head; UINT64_MAX for those that vary. */
+uint64_t cache_section_bytes(const struct cache_head *head, int section);
+
+/*
+ * The trace of a file's bytes, a writable mapping of len bytes that is the trace's from now on, also
+ * where this fails. NULL where the bytes are not a whole, undamaged and sound trace of the key.
+ */
+struct trace *cache_read(void *bytes, size_t len, const struct cache_key *key, const char *path);
+/* Writes the trace to a file. 0, or -1 with errno set. */
+int cache_write(int fd, const struct trace *trace, const struct cache_key *key);
 
 extern const char CACHE_MAGIC[8];
 

@@ -1,25 +1,16 @@
 /* cache_save: writes a trace into the cache folder. See cache_layout.h for the layout. */
-#include <dirent.h>
-#include <fcntl.h>
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/store/nsys_rep.h"
+#include "analysis/store/cache_folder.h"
 #include "analysis/trace/cache_layout.h"
 
-enum {
-    CACHE_FOLDER_MIB = 4096 /* all cached traces together */
-};
-
 struct cache_writer {
-    FILE *file;
+    int fd;
     struct cache_head head;
-    struct cache_hash hash;
-    uint64_t at; /* bytes after the head */
-    bool failed;
+    bool failed; /* errno says why */
 };
 
 /* While the texts get their offsets. */
@@ -29,25 +20,37 @@ struct cache_texts_of {
     struct buf all;
 };
 
-/* Adds one slot, filled up to the alignment. The data is read in place. */
-static void writer_slot(struct cache_writer *writer, int slot, const void *data, uint64_t bytes)
+static void put(struct cache_writer *writer, const void *data, size_t bytes)
+{
+    if (bytes > 0 && !writer->failed) {
+        writer->failed = cache_folder_write(writer->fd, data, bytes) != 0;
+    }
+}
+
+/* Writes bytes, filled up to the alignment, from where they are. Their hash. */
+static uint64_t put_padded(struct cache_writer *writer, const void *data, size_t bytes)
 {
     unsigned char rest[CACHE_ALIGN] = {0};
-    size_t whole = (size_t)(bytes / CACHE_ALIGN * CACHE_ALIGN);
-    size_t left = (size_t)bytes - whole;
-    writer->head.offset[slot] = writer->at;
-    writer->head.bytes[slot] = bytes;
+    size_t whole = bytes / CACHE_ALIGN * CACHE_ALIGN;
+    struct cache_hash hash;
+    cache_hash_init(&hash);
     if (whole > 0) {
-        cache_hash_add(&writer->hash, data, whole);
-        writer->failed = writer->failed || fwrite(data, 1, whole, writer->file) != whole;
+        cache_hash_add(&hash, data, whole);
+        put(writer, data, whole);
     }
-    if (left > 0) {
-        memcpy(rest, (const unsigned char *)data + whole, left);
-        cache_hash_add(&writer->hash, rest, sizeof rest);
-        writer->failed =
-            writer->failed || fwrite(rest, 1, sizeof rest, writer->file) != sizeof rest;
+    if (bytes > whole) {
+        memcpy(rest, (const unsigned char *)data + whole, bytes - whole);
+        cache_hash_add(&hash, rest, sizeof rest);
+        put(writer, rest, sizeof rest);
     }
-    writer->at += whole + (left > 0 ? sizeof rest : 0);
+    return cache_hash_end(&hash);
+}
+
+/* Adds the next section. */
+static void put_section(struct cache_writer *writer, int section, const void *data, uint64_t bytes)
+{
+    writer->head.sections[section] =
+        (struct cache_place){bytes, put_padded(writer, data, (size_t)bytes)};
 }
 
 static uint64_t text_offset(const struct cache_texts_of *texts, const char *text, uint32_t len)
@@ -83,8 +86,8 @@ static void save_events(struct cache_writer *writer, const struct trace *trace)
                                               events->row, events->link};
         int c;
         for (c = 0; c < CACHE_COLUMNS; c++) {
-            int slot = CACHE_EVENTS + t * CACHE_COLUMNS + c;
-            writer_slot(writer, slot, columns[c], cache_slot_bytes(&writer->head, slot));
+            int section = CACHE_EVENTS + t * CACHE_COLUMNS + c;
+            put_section(writer, section, columns[c], cache_section_bytes(&writer->head, section));
         }
     }
 }
@@ -111,8 +114,8 @@ static void save_names(struct cache_writer *writer, const struct trace *trace,
         names[i].domain = NULL;
     }
     if (!writer->failed) {
-        writer_slot(writer, CACHE_NAMES, names, trace->name_count * sizeof *names);
-        writer_slot(writer, CACHE_NAME_TEXTS, offsets, trace->name_count * sizeof *offsets);
+        put_section(writer, CACHE_NAMES, names, trace->name_count * sizeof *names);
+        put_section(writer, CACHE_NAME_TEXTS, offsets, trace->name_count * sizeof *offsets);
     }
     free(names);
     free(offsets);
@@ -138,13 +141,13 @@ static void save_people(struct cache_writer *writer, const struct trace *trace,
     for (i = 0; i < trace->device_count; i++) {
         offsets[at++] = text_offset(texts, trace->devices[i].name, trace->devices[i].name_len);
     }
-    writer_slot(writer, CACHE_PROCESSES, trace->processes,
+    put_section(writer, CACHE_PROCESSES, trace->processes,
                 trace->process_count * sizeof *trace->processes);
-    writer_slot(writer, CACHE_THREADS, trace->threads,
+    put_section(writer, CACHE_THREADS, trace->threads,
                 trace->thread_count * sizeof *trace->threads);
-    writer_slot(writer, CACHE_DEVICES, trace->devices,
+    put_section(writer, CACHE_DEVICES, trace->devices,
                 trace->device_count * sizeof *trace->devices);
-    writer_slot(writer, CACHE_PEOPLE_TEXTS, offsets, count * sizeof *offsets);
+    put_section(writer, CACHE_PEOPLE_TEXTS, offsets, count * sizeof *offsets);
     free(offsets);
 }
 
@@ -172,7 +175,7 @@ static void save_unions(struct cache_writer *writer, const struct trace *trace)
         memcpy(all + at + 2 * n, device->busy_sum_ns, (n + 1) * sizeof *all);
         at += 3 * n + 1;
     }
-    writer_slot(writer, CACHE_UNIONS, all, count * sizeof *all);
+    put_section(writer, CACHE_UNIONS, all, count * sizeof *all);
     free(all);
 }
 
@@ -199,117 +202,62 @@ static void save_head(struct cache_writer *writer, const struct trace *trace)
     head->device_count = trace->device_count;
 }
 
-static void save_all(struct cache_writer *writer, const struct trace *trace)
+static void save_sections(struct cache_writer *writer, const struct trace *trace,
+                          const struct cache_texts_of *texts)
 {
     const struct trace_own *own = trace_own(trace);
     const struct cache_head *head = &writer->head;
-    struct cache_texts_of texts = {0};
-    save_head(writer, trace);
-    cache_hash_init(&writer->hash);
-    writer->failed = texts_collect(&texts, trace) != 0 ||
-                     fwrite(head, 1, sizeof *head, writer->file) != sizeof *head;
     save_events(writer, trace);
-    writer_slot(writer, CACHE_LAUNCH_OPS, trace->launch_ops,
-                cache_slot_bytes(head, CACHE_LAUNCH_OPS));
-    writer_slot(writer, CACHE_GPU_BUSY, trace->gpu_busy_ns, cache_slot_bytes(head, CACHE_GPU_BUSY));
-    writer_slot(writer, CACHE_LANES, trace->lanes, cache_slot_bytes(head, CACHE_LANES));
-    writer_slot(writer, CACHE_OPEN, own->open, cache_slot_bytes(head, CACHE_OPEN));
-    writer_slot(writer, CACHE_CROSS, own->cross, cache_slot_bytes(head, CACHE_CROSS));
-    save_names(writer, trace, &texts);
-    save_people(writer, trace, &texts);
+    put_section(writer, CACHE_LAUNCH_OPS, trace->launch_ops,
+                cache_section_bytes(head, CACHE_LAUNCH_OPS));
+    put_section(writer, CACHE_GPU_BUSY, trace->gpu_busy_ns,
+                cache_section_bytes(head, CACHE_GPU_BUSY));
+    put_section(writer, CACHE_LANES, trace->lanes, cache_section_bytes(head, CACHE_LANES));
+    put_section(writer, CACHE_OPEN, own->open, cache_section_bytes(head, CACHE_OPEN));
+    put_section(writer, CACHE_CROSS, own->cross, cache_section_bytes(head, CACHE_CROSS));
+    save_names(writer, trace, texts);
+    save_people(writer, trace, texts);
     save_unions(writer, trace);
-    writer_slot(writer, CACHE_TEXTS, buf_text(&texts.all), texts.all.len);
-    writer->head.body_hash = cache_hash_end(&writer->hash);
-    writer->failed = writer->failed || fseek(writer->file, 0, SEEK_SET) != 0 ||
-                     fwrite(head, 1, sizeof *head, writer->file) != sizeof *head;
+    put_section(writer, CACHE_TEXTS, buf_text(&texts->all), texts->all.len);
+}
+
+/* The head comes first in the file, but is known last: until then 0 stands in its place. */
+int cache_write(int fd, const struct trace *trace, const struct cache_key *key)
+{
+    struct cache_writer *writer = calloc(1, sizeof *writer);
+    struct cache_texts_of texts = {0};
+    if (writer == NULL) {
+        return -1;
+    }
+    writer->fd = fd;
+    writer->head.key = *key;
+    writer->failed = texts_collect(&texts, trace) != 0;
+    (void)put_padded(writer, &(struct cache_head){0}, sizeof writer->head);
+    save_head(writer, trace);
+    save_sections(writer, trace, &texts);
+    writer->head.sum = cache_head_sum(&writer->head);
+    writer->failed = writer->failed || lseek(fd, 0, SEEK_SET) != 0;
+    put(writer, &writer->head, sizeof writer->head);
+    int status = writer->failed ? -1 : 0;
     free(texts.offset);
     buf_free(&texts.all);
-}
-
-/* The oldest cached trace and the bytes of all. False where the folder cannot be read. */
-static bool folder_oldest(const char *folder, struct buf *oldest, uint64_t *total)
-{
-    DIR *dir = opendir(folder);
-    const struct dirent *entry;
-    struct buf path = {0};
-    int64_t oldest_s = INT64_MAX;
-    *total = 0;
-    buf_reset(oldest);
-    if (dir == NULL) {
-        return false;
-    }
-    while ((entry = readdir(dir)) != NULL) {
-        struct stat st;
-        if (strncmp(entry->d_name, "trace-", 6) != 0) {
-            continue;
-        }
-        buf_reset(&path);
-        buf_addf(&path, "%s/%s", folder, entry->d_name);
-        if (buf_failed(&path) || stat(buf_text(&path), &st) != 0) {
-            continue;
-        }
-        *total += (uint64_t)st.st_size;
-        if ((int64_t)st.st_mtim.tv_sec < oldest_s) {
-            oldest_s = (int64_t)st.st_mtim.tv_sec;
-            buf_reset(oldest);
-            buf_adds(oldest, buf_text(&path));
-        }
-    }
-    (void)closedir(dir);
-    buf_free(&path);
-    return oldest->len > 0 && !buf_failed(oldest);
-}
-
-/* Removes the oldest until all fit. */
-static void folder_trim(const char *name)
-{
-    struct buf folder = {0};
-    struct buf oldest = {0};
-    uint64_t total;
-    buf_add(&folder, name, (size_t)(strrchr(name, '/') - name));
-    while (!buf_failed(&folder) && folder_oldest(buf_text(&folder), &oldest, &total) &&
-           total > (uint64_t)CACHE_FOLDER_MIB * 1024 * 1024) {
-        if (unlink(buf_text(&oldest)) != 0) {
-            break;
-        }
-    }
-    buf_free(&folder);
-    buf_free(&oldest);
-}
-
-/* A new file that nobody else may read: names can be secrets. NULL where there is one already. */
-static FILE *save_open(const char *path)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
-    if (fd >= 0 && file == NULL) {
-        (void)close(fd);
-    }
-    return file;
+    free(writer);
+    return status;
 }
 
 void cache_save(const struct trace *trace)
 {
-    struct cache_writer *writer = calloc(1, sizeof *writer);
+    struct cache_folder folder = {.fd = -1};
+    struct cache_part part;
+    struct cache_key key;
     struct buf name = {0};
-    struct buf part = {0};
-    if (writer == NULL || cache_name(trace->path, &name, &writer->head.key) != 0) {
-        goto out;
+    if (cache_name(trace->path, &name, &key) == 0 && cache_folder_open(&folder, NULL) == 0) {
+        if (cache_folder_begin(&folder, "", &part) == 0 && cache_write(part.fd, trace, &key) == 0) {
+            (void)cache_folder_finish(&part, buf_text(&name));
+        } else {
+            cache_folder_drop(&part);
+        }
     }
-    buf_addf(&part, "%s.%ld", buf_text(&name), (long)getpid());
-    writer->file = buf_failed(&part) ? NULL : save_open(buf_text(&part));
-    if (writer->file == NULL) {
-        goto out;
-    }
-    save_all(writer, trace);
-    if (fclose(writer->file) != 0 || writer->failed ||
-        rename(buf_text(&part), buf_text(&name)) != 0) {
-        (void)unlink(buf_text(&part));
-        goto out;
-    }
-    folder_trim(buf_text(&name));
-out:
-    free(writer);
+    cache_folder_close(&folder);
     buf_free(&name);
-    buf_free(&part);
 }

@@ -273,6 +273,10 @@ uint32_t layout_packed(const int64_t *end_ns, const int64_t *begin_ns, const uin
 /* link.c: correlation ids in events[GPU/API].link become links. */
 int link_launches(struct load *load, struct err *err);
 
+/* check.c: what of the model is not as trace.h promises, in a word; NULL where all is. For a model that
+ * was not made by this program just now. O(n). */
+const char *trace_broken(const struct trace *trace);
+
 /* busy.c: gpu_busy_ns and the union of every device. */
 int busy_build(struct trace *trace, struct trace_own *own, struct err *err);
 void busy_free_unions(struct trace_own *own, uint32_t device_count);

@@ -1,0 +1,288 @@
+/* cache_folder: see cache_folder.h. All files are reached through the descriptor of the folder that
+ * was examined, so that nothing can be put in its place meanwhile. */
+#include "analysis/store/cache_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    FOLDER_MODE = 0700,
+    FILE_MODE = 0600,
+    OTHERS_WRITE = 0022,
+    OTHERS_ANY = 0077,
+    FOLDER_MIB = 4096,        /* all files together */
+    PART_SECONDS = 24 * 3600, /* a part as old as this was left by a program that was killed */
+    FRESH_SECONDS = 60,       /* what was used just now may be about to be opened */
+    USED_SECONDS = 3600,      /* the time of use is written no more often */
+    PART_TRIES = 100
+};
+
+/* Makes a folder and those above it. */
+static int make_folder(const char *path, struct err *err)
+{
+    struct buf part = {0};
+    int status = 0;
+    for (size_t i = 1; i <= strlen(path) && status == 0; i++) {
+        if (path[i] != '/' && path[i] != '\0') {
+            continue;
+        }
+        buf_reset(&part);
+        buf_add(&part, path, i);
+        if (buf_failed(&part)) {
+            status = err_nomem(err, path);
+        } else if (mkdir(buf_text(&part), FOLDER_MODE) != 0 && errno != EEXIST) {
+            status = err_set(err, "%s: cannot be made: %s", buf_text(&part), strerror(errno));
+        }
+    }
+    buf_free(&part);
+    return status;
+}
+
+static int name_folder(struct buf *out, struct err *err)
+{
+    const char *cache = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+    if (cache != NULL && cache[0] == '/') {
+        buf_addf(out, "%s/cutline", cache);
+    } else if (home != NULL && home[0] == '/') {
+        buf_addf(out, "%s/.cache/cutline", home);
+    } else {
+        return err_set(err, "no cache folder: set XDG_CACHE_HOME or HOME");
+    }
+    return buf_failed(out) ? err_nomem(err, "the cache folder's name") : 0;
+}
+
+int cache_folder_open(struct cache_folder *folder, struct err *err)
+{
+    struct stat st;
+    *folder = (struct cache_folder){.fd = -1};
+    if (name_folder(&folder->path, err) != 0 || make_folder(buf_text(&folder->path), err) != 0) {
+        return -1;
+    }
+    const char *path = buf_text(&folder->path);
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        (void)err_set(err, "%s: cannot be opened: %s", path, strerror(errno));
+    } else if (st.st_uid != geteuid() || (st.st_mode & OTHERS_WRITE) != 0) {
+        (void)err_set(err,
+                      "%s: others can write into this cache folder: chown it to you and chmod 700 "
+                      "it, or set XDG_CACHE_HOME",
+                      path);
+    } else {
+        folder->fd = fd;
+        return 0;
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return -1;
+}
+
+void cache_folder_close(struct cache_folder *folder)
+{
+    if (folder->fd >= 0) {
+        (void)close(folder->fd);
+    }
+    folder->fd = -1;
+    buf_free(&folder->path);
+}
+
+/* Could only the user have written it, and read it? */
+static bool is_private(const struct stat *st)
+{
+    return S_ISREG(st->st_mode) && st->st_uid == geteuid() && (st->st_mode & OTHERS_ANY) == 0;
+}
+
+/* When it was last of use, in seconds: reading sets the first, writing the second. */
+static int64_t used_at(const struct stat *st)
+{
+    int64_t read_s = (int64_t)st->st_atim.tv_sec;
+    int64_t written_s = (int64_t)st->st_mtim.tv_sec;
+    return read_s > written_s ? read_s : written_s;
+}
+
+static int64_t now_s(void)
+{
+    return (int64_t)time(NULL);
+}
+
+int cache_folder_find(const struct cache_folder *folder, const char *name)
+{
+    const struct timespec used[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_OMIT}};
+    struct stat st;
+    int fd = openat(folder->fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) {
+        return -1;
+    }
+    if (fstat(fd, &st) != 0 || !is_private(&st)) {
+        (void)close(fd);
+        return -1;
+    }
+    if (now_s() - used_at(&st) > USED_SECONDS) {
+        (void)futimens(fd, used);
+    }
+    return fd;
+}
+
+int cache_folder_begin(const struct cache_folder *folder, const char *suffix,
+                       struct cache_part *part)
+{
+    struct stat st;
+    *part = (struct cache_part){.folder = folder, .fd = -1};
+    for (int i = 0; i < PART_TRIES && part->fd < 0; i++) {
+        buf_reset(&part->name);
+        buf_addf(&part->name, "part-%ld-%d%s", (long)getpid(), i, suffix);
+        if (buf_failed(&part->name)) {
+            return -1;
+        }
+        part->fd = openat(folder->fd, buf_text(&part->name),
+                          O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
+        if (part->fd < 0 && errno != EEXIST) {
+            return -1;
+        }
+    }
+    /* Some file systems know neither owners nor modes: what is written there would not be taken. */
+    return part->fd >= 0 && fstat(part->fd, &st) == 0 && is_private(&st) ? 0 : -1;
+}
+
+void cache_folder_drop(struct cache_part *part)
+{
+    if (part->fd >= 0) {
+        (void)close(part->fd);
+        (void)unlinkat(part->folder->fd, buf_text(&part->name), 0);
+    }
+    part->fd = -1;
+    buf_free(&part->name);
+}
+
+/* What the folder holds: bytes, and the file that is to go next. */
+struct contents {
+    uint64_t total;
+    int64_t oldest_s;
+    struct buf oldest; /* "" = none */
+};
+
+static bool starts(const char *name, const char *with)
+{
+    return strncmp(name, with, strlen(with)) == 0;
+}
+
+static void look_at(const struct cache_folder *folder, const char *name, const char *keep,
+                    struct contents *contents)
+{
+    struct stat st;
+    if ((!starts(name, "trace-") && !starts(name, "export-") && !starts(name, "part-")) ||
+        fstatat(folder->fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+        return;
+    }
+    int64_t age_s = now_s() - used_at(&st);
+    if (starts(name, "part-") && age_s > PART_SECONDS) {
+        (void)unlinkat(folder->fd, name, 0);
+        return;
+    }
+    contents->total += (uint64_t)st.st_size;
+    if (strcmp(name, keep) != 0 && age_s > FRESH_SECONDS && used_at(&st) < contents->oldest_s) {
+        contents->oldest_s = used_at(&st);
+        buf_reset(&contents->oldest);
+        buf_adds(&contents->oldest, name);
+    }
+}
+
+/* Looks through the folder. False where it cannot be read, or nothing can go. */
+static bool look_through(const struct cache_folder *folder, const char *keep,
+                         struct contents *contents)
+{
+    int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+    contents->total = 0;
+    contents->oldest_s = INT64_MAX;
+    buf_reset(&contents->oldest);
+    if (dir == NULL) {
+        if (fd >= 0) {
+            (void)close(fd);
+        }
+        return false;
+    }
+    while ((entry = readdir(dir)) != NULL) {
+        look_at(folder, entry->d_name, keep, contents);
+    }
+    (void)closedir(dir);
+    return contents->oldest.len > 0 && !buf_failed(&contents->oldest);
+}
+
+/* Removes the oldest but the one to keep until all fit. */
+static void trim(const struct cache_folder *folder, const char *keep)
+{
+    struct contents contents = {0};
+    while (look_through(folder, keep, &contents) &&
+           contents.total > (uint64_t)FOLDER_MIB * 1024 * 1024 &&
+           unlinkat(folder->fd, buf_text(&contents.oldest), 0) == 0) {
+    }
+    buf_free(&contents.oldest);
+}
+
+int cache_folder_finish(struct cache_part *part, const char *name)
+{
+    const struct cache_folder *folder = part->folder;
+    int fd = part->fd;
+    int code = 0;
+    part->fd = -1;
+    if (fd < 0 || close(fd) != 0 ||
+        renameat(folder->fd, buf_text(&part->name), folder->fd, name) != 0) {
+        code = fd < 0 ? EBADF : errno;
+        (void)unlinkat(folder->fd, buf_text(&part->name), 0);
+    }
+    buf_free(&part->name);
+    trim(folder, name);
+    errno = code;
+    return code == 0 ? 0 : -1;
+}
+
+/* write() until all is written; a signal may cut it. */
+static int write_all(int fd, const unsigned char *at, size_t bytes)
+{
+    while (bytes > 0) {
+        ssize_t n = write(fd, at, bytes);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            errno = n == 0 ? ENOSPC : errno;
+            return -1;
+        }
+        at += n;
+        bytes -= (size_t)n;
+    }
+    return 0;
+}
+
+int cache_folder_write(int fd, const void *data, size_t bytes)
+{
+    const struct timespec at_once = {0};
+    sigset_t limit;
+    sigset_t before;
+    (void)sigemptyset(&limit);
+    (void)sigaddset(&limit, SIGXFSZ);
+    if (pthread_sigmask(SIG_BLOCK, &limit, &before) != 0) {
+        return -1;
+    }
+    int status = write_all(fd, data, bytes);
+    int code = errno;
+    /* The signal goes to the thread that writes: one is pending now, or none. */
+    if (status != 0 && code == EFBIG && sigismember(&before, SIGXFSZ) == 0) {
+        (void)sigtimedwait(&limit, NULL, &at_once);
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = code;
+    return status;
+}

@@ -1,0 +1,60 @@
+/*
+ * cache_folder: the user's cache folder, $XDG_CACHE_HOME/cutline or ~/.cache/cutline, with the traces
+ * ("trace-...") and the exports of reports ("export-...") that were made before.
+ *
+ * What lies there is input that anybody may have written, until it is shown that only the user could
+ * have: the folder and each file must be the user's and closed to writing by others (a file: to
+ * reading too, names can be secrets), and a file must be a regular one. Links, pipes and devices are
+ * neither followed nor waited for. A new file is written under a name of its own ("part-...") and
+ * takes the final one when it is whole; the oldest files are removed above a total size.
+ *
+ *     cache_folder_open -> cache_folder_find | (cache_folder_begin ... cache_folder_finish)
+ *     -> cache_folder_close
+ */
+#ifndef CUTLINE_STORE_CACHE_FOLDER_H
+#define CUTLINE_STORE_CACHE_FOLDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analysis/base/buf.h"
+#include "analysis/base/err.h"
+
+struct cache_folder {
+    int fd;
+    struct buf path;
+};
+
+/* A file while it is written. */
+struct cache_part {
+    const struct cache_folder *folder;
+    struct buf name; /* without the folder */
+    int fd;
+};
+
+/* Opens the folder, made where it is missing. 0; -1 where there is none that can be trusted (err
+ * says what to do). Either way cache_folder_close is to be called. */
+int cache_folder_open(struct cache_folder *folder, struct err *err);
+void cache_folder_close(struct cache_folder *folder);
+
+/* A descriptor of the file of that name, and notes that it was used; -1 where there is none that can
+ * be trusted. */
+int cache_folder_find(const struct cache_folder *folder, const char *name);
+
+/* A new empty file, its name ending in suffix ("" for none), open for writing. 0 or -1. Either way
+ * cache_folder_drop or cache_folder_finish is to be called, and cleans up. */
+int cache_folder_begin(const struct cache_folder *folder, const char *suffix,
+                       struct cache_part *part);
+/* Gives the file its final name, then removes the oldest others until all fit. 0; -1 with errno set
+ * where the file was not kept. */
+int cache_folder_finish(struct cache_part *part, const char *name);
+/* Removes the unfinished file. */
+void cache_folder_drop(struct cache_part *part);
+
+/*
+ * Writes to a file that may reach the limit of `ulimit -f`: the write then fails with EFBIG, and the
+ * signal that would end the program is taken back. -1 with errno set where not all was written.
+ */
+int cache_folder_write(int fd, const void *data, size_t bytes);
+
+#endif
