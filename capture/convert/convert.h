@@ -63,9 +63,12 @@ struct convert_process {
     int64_t recorder_ns; /* CPU time of the recorder's own thread; 0: not known */
 };
 
+/* The kind of a loss that is a whole process: its spool could not be made. */
+#define CONVERT_LOSS_PROCESS "process"
+
 /* What is missing, or not as it was. */
 struct convert_loss {
-    uint32_t pid;
+    uint32_t pid; /* 0: not known */
     char kind[24];
     char reason[40];
     uint64_t count;

@@ -183,8 +183,11 @@ static void failure_text(uint32_t result, const char *function, struct buf *out)
                  result);
         break;
     case CUPTI_RESULT_NOT_INITIALIZED:
-        buf_addf(out, "the driver is too old for this CUPTI (result %" PRIu32 " of %s)", result,
-                 function);
+        buf_addf(out,
+                 "CUPTI is newer than the driver (result %" PRIu32
+                 " of %s): GPU activity is not recorded; update the driver, or name an older "
+                 "libcupti with --cupti",
+                 result, function);
         break;
     default:
         buf_addf(out, "%s failed with CUPTI result %" PRIu32, function, result);
@@ -463,12 +466,20 @@ static int schema_rows(struct convert *c, const struct convert_proc *proc,
 
 /* ---- items ----------------------------------------------------------------------------------- */
 
+/* What a loss is of: a kind of CUPTI's, or ours. */
+static const char *loss_kind(uint32_t kind)
+{
+    if (kind == SPOOL_LOSS_OF_NVTX) {
+        return "NVTX";
+    }
+    return kind == SPOOL_LOSS_OF_NAMES ? "names" : convert_cupti_kind(kind);
+}
+
 static int learn_loss(struct convert *c, struct convert_proc *proc, const struct spool_item *item,
                       struct err *err)
 {
     uint32_t reason = item->u.loss.reason;
-    bool nvtx = reason >= SPOOL_LOSS_NVTX_NO_BUFFER && reason <= SPOOL_LOSS_NVTX_REENTRANT;
-    const char *kind = nvtx ? "NVTX" : convert_cupti_kind(item->u.loss.cupti_kind);
+    const char *kind = loss_kind(item->u.loss.kind);
     const char *name = spool_loss_name(reason);
     int result = 0;
     if (item->u.loss.first_mono_ns > 0) {

@@ -270,8 +270,8 @@ static uint64_t left_out(const struct convert *c, size_t proc, const char *reaso
     uint64_t count = 0;
     for (size_t i = 0; i < c->lost_n; i++) {
         const struct convert_lost *lost = &c->lost[i];
-        if (lost->proc == proc && strcmp(lost->kind, "NVTX") != 0 &&
-            (!reason || strcmp(lost->reason, reason) == 0)) {
+        bool cupti = strcmp(lost->kind, "NVTX") != 0 && strcmp(lost->kind, "names") != 0;
+        if (lost->proc == proc && cupti && (!reason || strcmp(lost->reason, reason) == 0)) {
             count += lost->count;
         }
     }
@@ -335,9 +335,33 @@ static int loss_row(struct convert *c, const struct convert_lost *lost, struct e
     return store_writer_row(c->writer, STORE_TABLE_CUTLINE_LOSS, row, err);
 }
 
+/* Processes that have no spool, by the reason for which it could not be made. */
+static int unrecorded_rows(struct convert *c, struct err *err)
+{
+    for (uint32_t reason = 0; c->control && reason < SPOOL_LOSS_COUNT; reason++) {
+        uint64_t count = atomic_load(&c->control->spools_failed_by[reason]);
+        const char *name = spool_loss_name(reason);
+        if (count == 0) {
+            continue;
+        }
+        struct store_cell row[STORE_CUTLINE_LOSS_N] = {
+            [STORE_CUTLINE_LOSS_KIND] = text_of(CONVERT_LOSS_PROCESS),
+            [STORE_CUTLINE_LOSS_REASON] = text_of(name),
+            [STORE_CUTLINE_LOSS_COUNT] = store_cell_int((int64_t)count),
+        };
+        struct convert_loss *loss = &c->result->losses[c->result->losses_n++];
+        *loss = (struct convert_loss){.count = count, .kind = CONVERT_LOSS_PROCESS};
+        (void)snprintf(loss->reason, sizeof loss->reason, "%s", name);
+        if (store_writer_row(c->writer, STORE_TABLE_CUTLINE_LOSS, row, err) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 static int loss_rows(struct convert *c, struct err *err)
 {
-    c->result->losses = calloc(c->lost_n + 1, sizeof *c->result->losses);
+    c->result->losses = calloc(c->lost_n + SPOOL_LOSS_COUNT, sizeof *c->result->losses);
     if (!c->result->losses) {
         return err_nomem(err, "losses");
     }
@@ -356,7 +380,7 @@ static int loss_rows(struct convert *c, struct err *err)
             return -1;
         }
     }
-    return 0;
+    return unrecorded_rows(c, err);
 }
 
 static int range_rows(struct convert *c, struct err *err)

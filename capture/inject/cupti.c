@@ -37,7 +37,7 @@ static bool check(int result, uint32_t kind, const char *function)
         return true;
     }
     enum spool_status code = SPOOL_STATUS_CUPTI_FAILED;
-    if (result == CUPTI_RESULT_UNKNOWN || result == CUPTI_RESULT_NOT_INITIALIZED) {
+    if (result == CUPTI_RESULT_UNKNOWN) {
         code = SPOOL_STATUS_CUPTI_NO_DRIVER;
     }
     status(code, (uint64_t)result, kind, function);

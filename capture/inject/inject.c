@@ -150,6 +150,7 @@ static int start_locked(void)
     if (inject.control == NULL || !mark_own()) {
         return -1;
     }
+    spool_place_learn(&inject.place);
     nvtx_start();
     (void)pthread_atfork(NULL, NULL, fork_child);
     inject_at_exit();
@@ -172,9 +173,10 @@ bool inject_start(void)
 
 static int open_spool(void)
 {
-    if (spool_writer_open(&inject.writer, inject.dir, inject.control, &inject.config,
+    if (spool_writer_open(&inject.writer, inject.dir, inject.control, &inject.place, &inject.config,
                           inject.forked_from) != 0) {
-        atomic_store(&inject.control->spool_errno, (uint64_t)errno);
+        enum spool_loss why = spool_place_cause(&inject.place, errno);
+        (void)atomic_fetch_add(&inject.control->spools_failed_by[why], 1);
         (void)atomic_fetch_add(&inject.control->spools_failed, 1);
         return INJECT_SPOOL_FAILED;
     }
@@ -185,7 +187,7 @@ static int open_spool(void)
     nvtx_emit_notes(&inject.writer);
     uint64_t dropped = atomic_exchange(&inject.dropped_in_fork, 0);
     if (dropped > 0) {
-        spool_writer_loss(&inject.writer, SPOOL_LOSS_NVTX_REENTRANT, 0, dropped);
+        spool_writer_loss(&inject.writer, SPOOL_LOSS_NVTX_REENTRANT, SPOOL_LOSS_OF_NVTX, dropped);
     }
     return INJECT_SPOOL_READY;
 }

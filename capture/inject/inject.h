@@ -161,6 +161,7 @@ struct inject {
     struct session_config config;
     struct session_control *control;
     char dir[INJECT_DIR_BYTES];
+    struct spool_place place;
     _Atomic int spool_state;
     struct spool_writer writer;
     uint32_t forked_from;

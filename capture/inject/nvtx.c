@@ -65,7 +65,7 @@ static void count_losses(enum spool_loss reason, uint64_t count)
 {
     struct spool_writer *writer = inject_spool_now();
     if (writer != NULL && count > 0) {
-        spool_writer_loss(writer, reason, 0, count);
+        spool_writer_loss(writer, reason, SPOOL_LOSS_OF_NVTX, count);
     }
 }
 
@@ -155,7 +155,7 @@ static struct spool_segment *find_segment(struct nvtx_thread *thread, struct spo
     struct spool_segment *segment =
         spool_writer_take(writer, SPOOL_SEGMENT_NVTX, next_size(thread, writer, need), &why);
     if (segment == NULL) {
-        spool_writer_loss(writer, why, 0, 1);
+        spool_writer_loss(writer, why, SPOOL_LOSS_OF_NVTX, 1);
         return NULL;
     }
     memset((uint8_t *)segment + segment->bytes - REPEAT_BYTES, 0, REPEAT_BYTES);

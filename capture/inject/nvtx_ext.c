@@ -137,7 +137,7 @@ static void not_recorded(void)
 {
     struct spool_writer *writer = inject_spool_now();
     if (writer != NULL) {
-        spool_writer_loss(writer, SPOOL_LOSS_NVTX_EXTENSION, 0, 1);
+        spool_writer_loss(writer, SPOOL_LOSS_NVTX_EXTENSION, SPOOL_LOSS_OF_NVTX, 1);
     }
 }
 

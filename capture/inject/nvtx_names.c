@@ -152,7 +152,7 @@ static const struct nvtx_note *add_note(const struct spool_meta *head, const str
     if (note != NULL) {
         enter_note(note);
     } else if (inject_spool_now() != NULL) {
-        spool_writer_loss(&inject.writer, SPOOL_LOSS_META_FULL, 0, 1);
+        spool_writer_loss(&inject.writer, SPOOL_LOSS_META_FULL, SPOOL_LOSS_OF_NAMES, 1);
     }
     (void)pthread_mutex_unlock(&inject.lock);
     return note;
@@ -219,7 +219,7 @@ static struct nvtx_note *make_domain(const struct text *text)
         enter_note(note);
     } else if (inject_spool_now() != NULL) {
         /* Recorded as the default domain. */
-        spool_writer_loss(&inject.writer, SPOOL_LOSS_NVTX_DOMAINS, 0, 1);
+        spool_writer_loss(&inject.writer, SPOOL_LOSS_NVTX_DOMAINS, SPOOL_LOSS_OF_NVTX, 1);
     }
     return note;
 }

@@ -554,8 +554,6 @@ static void read_control(struct run *run)
     struct session_control *control = run->session.control;
     run->result->nobody =
         atomic_load(&control->processes_cuda) == 0 && atomic_load(&control->processes_nvtx) == 0;
-    run->result->spools_failed = atomic_load(&control->spools_failed);
-    run->result->spool_errno = (int)atomic_load(&control->spool_errno);
     run->result->full = atomic_load(&control->full) != 0;
 }
 

@@ -45,17 +45,15 @@ struct record_opts {
 };
 
 struct record_result {
-    int status;   /* of the command, as a shell has it; 127 or 126 where it could not be run */
-    bool ran;     /* it was run */
-    bool written; /* there is a capture */
-    char *output; /* its name; owned */
-    char *kept;   /* the session folder, where it was kept for --recover; owned */
-    pid_t pid;    /* of the command */
-    bool nobody;  /* no process loaded the recorder */
-    uint64_t spools_failed; /* processes whose spool could not be made */
-    int spool_errno;        /* of the last of them */
-    bool full;              /* --max-size was reached */
-    bool in_delay;          /* it ended within --delay */
+    int status;    /* of the command, as a shell has it; 127 or 126 where it could not be run */
+    bool ran;      /* it was run */
+    bool written;  /* there is a capture */
+    char *output;  /* its name; owned */
+    char *kept;    /* the session folder, where it was kept for --recover; owned */
+    pid_t pid;     /* of the command */
+    bool nobody;   /* no process loaded the recorder */
+    bool full;     /* --max-size was reached */
+    bool in_delay; /* it ended within --delay */
     struct convert_result converted;
 };
 

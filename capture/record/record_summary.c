@@ -7,6 +7,7 @@
 #include "analysis/base/timefmt.h"
 #include "analysis/base/utf8.h"
 #include "capture/record/record.h"
+#include "capture/spool/spool.h"
 
 enum {
     PROCESSES_MAX = 20, /* lines of processes and of losses */
@@ -125,19 +126,55 @@ static size_t sum_losses(const struct convert_result *result, struct convert_los
     return n;
 }
 
+/* What helps against a loss, where something does. */
+static void add_advice(struct buf *out, const struct convert_loss *sums, size_t n)
+{
+    static const struct {
+        enum spool_loss reason;
+        const char *text;
+    } advice[] = {
+        {SPOOL_LOSS_NO_SPACE,
+         "the disk of the session folder was full: name another one with --session-dir, or record "
+         "less with --max-size, --ring or --nvtx-domain-include"},
+        {SPOOL_LOSS_QUOTA, "name a session folder without a quota with --session-dir"},
+        {SPOOL_LOSS_FILE_LIMIT, "raise the limit with ulimit -f"},
+        {SPOOL_LOSS_NO_DESCRIPTOR, "raise the limit with ulimit -n"},
+        {SPOOL_LOSS_USER, "start the recorder as the user that the process changes to"},
+        {SPOOL_LOSS_NO_ACCESS, "start the recorder as the user of the process"},
+    };
+    for (size_t i = 0; i < sizeof advice / sizeof *advice; i++) {
+        size_t at = 0;
+        while (at < n && strcmp(sums[at].reason, spool_loss_name(advice[i].reason)) != 0) {
+            at++;
+        }
+        if (at < n) {
+            buf_addf(out, "    %s: %s\n", sums[at].reason, advice[i].text);
+        }
+    }
+}
+
 static void add_losses(struct buf *out, const struct convert_result *result)
 {
     struct convert_loss sums[LOSSES_MAX];
     size_t n = sum_losses(result, sums, LOSSES_MAX);
     for (size_t i = 0; i < n; i++) {
         char text[TIMEFMT_BYTES];
-        buf_addf(out, "  lost or not as it was: %s %s (%s)",
-                 timefmt_count((int64_t)sums[i].count, text), sums[i].kind, sums[i].reason);
+        (void)timefmt_count((int64_t)sums[i].count, text);
+        if (strcmp(sums[i].kind, CONVERT_LOSS_PROCESS) == 0) {
+            buf_addf(out, "  not recorded: %s %s (%s)\n", text,
+                     sums[i].count == 1 ? "process" : "processes", sums[i].reason);
+            continue;
+        }
+        buf_addf(out, "  lost or not as it was: %s %s (%s)", text, sums[i].kind, sums[i].reason);
         if (sums[i].pid) {
             buf_addf(out, " in %" PRIu32, sums[i].pid);
         }
         buf_addc(out, '\n');
     }
+    if (n == LOSSES_MAX) {
+        buf_adds(out, "  perhaps more was lost (table CUTLINE_LOSS)\n");
+    }
+    add_advice(out, sums, n);
 }
 
 static void add_ranges(struct buf *out, const struct record_opts *opts,
@@ -203,10 +240,6 @@ void record_summary(const struct record_opts *opts, const struct record_result *
     }
     if (result->full) {
         buf_adds(out, "  the recording stopped at its --max-size; what came later is missing\n");
-    }
-    if (result->spools_failed) {
-        buf_addf(out, "  %" PRIu64 " processes could not be recorded: %s\n", result->spools_failed,
-                 strerror(result->spool_errno));
     }
     if (converted->spools_bad) {
         buf_addf(out, "  %zu spools could not be read\n", converted->spools_bad);

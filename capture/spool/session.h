@@ -39,6 +39,7 @@
 #define SESSION_LOG_ENTRIES   4000
 #define SESSION_DOMAINS_MAX   64
 #define SESSION_TEXT_BYTES    256
+#define SESSION_REASONS       64
 
 /* Which API calls are recorded. */
 enum session_api {
@@ -147,8 +148,9 @@ struct session_control {
     _Atomic uint64_t processes_cuda; /* processes in which the CUDA driver loaded the library */
     _Atomic uint64_t processes_nvtx; /* processes in which NVTX loaded it */
     _Atomic uint64_t spools_failed;  /* processes whose spool could not be made */
-    _Atomic uint64_t spool_errno;    /* errno of the last such failure */
-    _Atomic uint64_t full;           /* 1 once max_size_bytes was reached and not ring */
+    /* of them, by enum spool_loss */
+    _Atomic uint64_t spools_failed_by[SESSION_REASONS];
+    _Atomic uint64_t full; /* 1 once max_size_bytes was reached and not ring */
     /* CUDA processes that a kill loses nothing of: they flushed CUPTI after collecting was over for
      * good, or ended, or never got to use it. Wait for it to reach processes_cuda, a second or two.
      */

@@ -18,7 +18,7 @@ static const char *const loss_names[SPOOL_LOSS_COUNT] = {
     [SPOOL_LOSS_BUFFER_BUDGET] = "buffer budget",
     [SPOOL_LOSS_MAX_SIZE] = "maximum size",
     [SPOOL_LOSS_RING] = "overwritten in the ring",
-    [SPOOL_LOSS_NO_SPACE] = "no space",
+    [SPOOL_LOSS_NO_SPACE] = "disk full",
     [SPOOL_LOSS_TRUNCATED_TAIL] = "truncated buffer, bytes",
     [SPOOL_LOSS_UNKNOWN_KIND] = "unknown record kind, bytes",
     [SPOOL_LOSS_FOREIGN_BUFFER] = "foreign buffer",
@@ -34,6 +34,18 @@ static const char *const loss_names[SPOOL_LOSS_COUNT] = {
     [SPOOL_LOSS_EXIT_TIMEOUT] = "exit flush timed out",
     [SPOOL_LOSS_OUTSIDE_RANGE] = "outside the capture range",
     [SPOOL_LOSS_API_FILTERED] = "API filter",
+    [SPOOL_LOSS_QUOTA] = "disk quota",
+    [SPOOL_LOSS_FILE_LIMIT] = "file size limit",
+    [SPOOL_LOSS_NO_DESCRIPTOR] = "no file descriptor left",
+    [SPOOL_LOSS_NO_MEMORY] = "no address space",
+    [SPOOL_LOSS_USER] = "it changed its user",
+    [SPOOL_LOSS_NO_ACCESS] = "session folder forbidden",
+    [SPOOL_LOSS_CHROOT] = "it changed its root",
+    [SPOOL_LOSS_MOUNTS] = "it changed its mounts",
+    [SPOOL_LOSS_REMOVED] = "session folder removed",
+    [SPOOL_LOSS_READ_ONLY] = "read-only file system",
+    [SPOOL_LOSS_SECCOMP] = "seccomp filter",
+    [SPOOL_LOSS_IO] = "input/output error",
 };
 
 const char *spool_loss_name(uint32_t reason)
@@ -573,7 +585,7 @@ static bool next_loss(struct spool_reader *reader, struct spool_item *item)
         }
         item->kind = SPOOL_ITEM_LOSS;
         item->u.loss.reason = slot->key >> 16;
-        item->u.loss.cupti_kind = slot->key & 0xffffU;
+        item->u.loss.kind = slot->key & 0xffffU;
         item->u.loss.count = slot->count;
         item->u.loss.first_mono_ns = slot->first_mono_ns;
         item->u.loss.last_mono_ns = slot->last_mono_ns;

@@ -97,7 +97,7 @@ enum spool_loss {
     SPOOL_LOSS_BUFFER_BUDGET,  /* written to a scratch buffer: buffers_max_bytes was reached */
     SPOOL_LOSS_MAX_SIZE,       /* max_size_bytes was reached */
     SPOOL_LOSS_RING,           /* overwritten by newer data (--ring) */
-    SPOOL_LOSS_NO_SPACE,       /* the file system or a file size limit did not let the spool grow */
+    SPOOL_LOSS_NO_SPACE,       /* the file system is full */
     SPOOL_LOSS_TRUNCATED_TAIL, /* count: bytes at the end of CUPTI buffers that are no whole record
                                 */
     SPOOL_LOSS_UNKNOWN_KIND, /* count: bytes of CUPTI buffers behind a kind whose size is not known
@@ -117,6 +117,19 @@ enum spool_loss {
     SPOOL_LOSS_OUTSIDE_RANGE, /* no loss: CUPTI records outside the capture range, left out as asked
                                */
     SPOOL_LOSS_API_FILTERED,  /* no loss: API records that the filter left out */
+    /* the spool could not grow; which of them is told by spool/place.h */
+    SPOOL_LOSS_QUOTA,         /* a quota of the file system */
+    SPOOL_LOSS_FILE_LIMIT,    /* RLIMIT_FSIZE */
+    SPOOL_LOSS_NO_DESCRIPTOR, /* RLIMIT_NOFILE, or the system's own limit */
+    SPOOL_LOSS_NO_MEMORY,     /* no address space, or no memory that may be locked */
+    SPOOL_LOSS_USER,          /* the process changed its user */
+    SPOOL_LOSS_NO_ACCESS,     /* the folder is forbidden to it otherwise */
+    SPOOL_LOSS_CHROOT,        /* it changed its root */
+    SPOOL_LOSS_MOUNTS,        /* it is in other mounts than at its start */
+    SPOOL_LOSS_REMOVED,       /* the folder or the spool is no longer there */
+    SPOOL_LOSS_READ_ONLY,     /* the file system was mounted read-only */
+    SPOOL_LOSS_SECCOMP,       /* a filter forbids to open files, or may end the process for it */
+    SPOOL_LOSS_IO,            /* any other error */
     SPOOL_LOSS_COUNT
 };
 
@@ -124,8 +137,12 @@ enum spool_loss {
  */
 const char *spool_loss_name(uint32_t reason);
 
-/* One counter; `key` is reason << 16 | CUPTI kind (0 where the kind is not known or it is no CUPTI
- * record). */
+/* What was lost, where it is no record of CUPTI. */
+#define SPOOL_LOSS_OF_NVTX  0xffffU
+#define SPOOL_LOSS_OF_NAMES 0xfffeU /* texts, names and the like */
+
+/* One counter; `key` is reason << 16 | CUPTI kind (0 where the kind is not known) or one of the two
+ * above. */
 struct spool_loss_slot {
     _Atomic uint32_t key;
     uint32_t reserved;
@@ -316,7 +333,7 @@ struct spool_item {
         } meta;
         struct {
             uint32_t reason; /* enum spool_loss */
-            uint32_t cupti_kind;
+            uint32_t kind;   /* of CUPTI, or SPOOL_LOSS_OF_... */
             uint64_t count;
             int64_t first_mono_ns;
             int64_t last_mono_ns;

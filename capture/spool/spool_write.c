@@ -191,15 +191,21 @@ static bool budget_take(struct spool_writer *writer, uint64_t bytes, uint64_t sl
 }
 
 int spool_writer_open(struct spool_writer *writer, const char *dir, struct session_control *control,
-                      const struct session_config *config, uint32_t forked_from)
+                      const struct spool_place *place, const struct session_config *config,
+                      uint32_t forked_from)
 {
     memset(writer, 0, sizeof(*writer));
     (void)pthread_mutex_init(&writer->lock, NULL);
     writer->control = control;
+    writer->place = place;
     writer->max_size_bytes = config->max_size_bytes;
     writer->ring = config->ring && config->max_size_bytes > 0;
     writer->meta_bytes = META_FIRST_BYTES;
     writer->end = SPOOL_HEADER_BYTES;
+    if (!spool_place_open_allowed(place)) {
+        errno = EPERM;
+        return -1;
+    }
     int fd = create_file(writer, dir);
     if (fd < 0) {
         return -1;
@@ -232,6 +238,10 @@ int spool_writer_open(struct spool_writer *writer, const char *dir, struct sessi
 static int reopen(const struct spool_writer *writer)
 {
     struct stat status;
+    if (!spool_place_open_allowed(writer->place)) {
+        errno = EPERM;
+        return -1;
+    }
     int fd = open(writer->path, O_RDWR | O_CLOEXEC);
     if (fd < 0) {
         return -1;
@@ -262,11 +272,12 @@ static void begin_segment(struct spool_writer *writer, struct spool_segment *seg
     segment->magic = SPOOL_SEGMENT_MAGIC;
 }
 
-/* Grows the file by one segment. Called with the lock. */
-static struct spool_segment *grow(struct spool_writer *writer, uint64_t bytes)
+/* Grows the file by one segment, or says why not. Called with the lock. */
+static struct spool_segment *grow(struct spool_writer *writer, uint64_t bytes, enum spool_loss *why)
 {
     int64_t now_ns = clock_read_ns(CLOCK_MONOTONIC);
     if (now_ns < writer->retry_mono_ns) {
+        *why = writer->retry_why;
         return NULL;
     }
     struct spool_segment *segment = NULL;
@@ -276,10 +287,14 @@ static struct spool_segment *grow(struct spool_writer *writer, uint64_t bytes)
         if (reserve(fd, offset, bytes) == 0) {
             segment = map_present(fd, offset, bytes);
         }
+        int saved = errno;
         (void)close(fd);
+        errno = saved;
     }
     if (segment == NULL) {
         writer->retry_mono_ns = now_ns + RETRY_NS;
+        writer->retry_why = spool_place_cause(writer->place, errno);
+        *why = writer->retry_why;
         return NULL;
     }
     segment->offset = offset;
@@ -315,7 +330,7 @@ static void count_overwritten(struct spool_writer *writer, struct spool_segment 
         at += bytes;
     }
     if (nvtx > 0) {
-        spool_writer_loss(writer, SPOOL_LOSS_RING, 0, nvtx);
+        spool_writer_loss(writer, SPOOL_LOSS_RING, SPOOL_LOSS_OF_NVTX, nvtx);
     }
 }
 
@@ -405,11 +420,10 @@ static struct spool_segment *take_locked(struct spool_writer *writer, enum spool
         return NULL;
     }
     if (segment == NULL) {
-        segment = grow(writer, bytes);
+        segment = grow(writer, bytes, why);
     }
     if (segment == NULL) {
         atomic_fetch_sub(&writer->control->spool_bytes, bytes);
-        *why = SPOOL_LOSS_NO_SPACE;
         return NULL;
     }
     writer->meta_all_bytes += meta ? bytes : 0;
@@ -529,7 +543,7 @@ void spool_writer_meta(struct spool_writer *writer, const struct spool_meta *hea
     }
     (void)pthread_mutex_unlock(&writer->lock);
     if (segment == NULL) {
-        spool_writer_loss(writer, SPOOL_LOSS_META_FULL, 0, 1);
+        spool_writer_loss(writer, why, SPOOL_LOSS_OF_NAMES, 1);
     }
 }
 
@@ -562,10 +576,10 @@ void spool_writer_sizes(struct spool_writer *writer, const uint16_t *sizes)
     spool_writer_meta(writer, &head, sizes, sizeof(writer->sizes));
 }
 
-void spool_writer_loss(struct spool_writer *writer, enum spool_loss reason, uint32_t cupti_kind,
+void spool_writer_loss(struct spool_writer *writer, enum spool_loss reason, uint32_t kind,
                        uint64_t count)
 {
-    uint32_t key = (uint32_t)reason << 16 | (cupti_kind & 0xffffU);
+    uint32_t key = (uint32_t)reason << 16 | (kind & 0xffffU);
     int64_t now_ns = clock_read_ns(CLOCK_MONOTONIC);
     for (uint32_t i = 0; i < SPOOL_LOSS_SLOTS; i++) {
         struct spool_loss_slot *slot = &writer->losses->slots[i];

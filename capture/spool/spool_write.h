@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "capture/spool/place.h"
 #include "capture/spool/session.h"
 #include "capture/spool/spool.h"
 
@@ -34,6 +35,7 @@ struct spool_writer {
     struct spool_header *header;
     struct spool_losses *losses;
     struct session_control *control; /* for the size of the session; not owned */
+    const struct spool_place *place; /* where the process stood at its start; not owned */
     uint64_t max_size_bytes;
     bool ring;
     pthread_mutex_t lock; /* growth, META, ring and spares */
@@ -41,6 +43,7 @@ struct spool_writer {
     uint64_t inode;
     uint64_t end;          /* of the file */
     int64_t retry_mono_ns; /* no growth before this time, after a failure */
+    enum spool_loss retry_why;
     _Atomic uint64_t seq;
     struct spool_segment *meta;
     uint64_t meta_bytes;     /* size of the next META segment */
@@ -59,7 +62,8 @@ struct spool_writer {
 /* Makes DIR/HOST.PID.START.N.spool. FORKED_FROM is 0 or the parent's pid. Returns 0, or -1 with
  * errno. */
 int spool_writer_open(struct spool_writer *writer, const char *dir, struct session_control *control,
-                      const struct session_config *config, uint32_t forked_from);
+                      const struct spool_place *place, const struct session_config *config,
+                      uint32_t forked_from);
 
 /* Takes a segment of BYTES (a multiple of SPOOL_PAGE) into use: mapped, its pages present and
  * (CUPTI) zeroed, `published` 0, state OPEN. NULL with *WHY set to an enum spool_loss. Takes the
@@ -91,8 +95,8 @@ void spool_writer_status(struct spool_writer *writer, enum spool_status status, 
 void spool_writer_anchor(struct spool_writer *writer, uint64_t cupti_ns);
 void spool_writer_sizes(struct spool_writer *writer, const uint16_t *sizes);
 
-/* Counts a loss. No lock; any thread. */
-void spool_writer_loss(struct spool_writer *writer, enum spool_loss reason, uint32_t cupti_kind,
+/* Counts a loss of a CUPTI kind, or of SPOOL_LOSS_OF_NVTX or _NAMES. No lock; any thread. */
+void spool_writer_loss(struct spool_writer *writer, enum spool_loss reason, uint32_t kind,
                        uint64_t count);
 
 /* Marks the spool as ended well. */

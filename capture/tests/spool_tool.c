@@ -72,7 +72,7 @@ static int dump(const char *dir)
     }
     for (size_t i = 0; i < loot.loss_count; i++) {
         printf("loss %s kind=%u %llu\n", spool_loss_name(loot.losses[i].reason),
-               loot.losses[i].cupti_kind, (unsigned long long)loot.losses[i].count);
+               loot.losses[i].kind, (unsigned long long)loot.losses[i].count);
     }
     for (size_t i = 0; i < loot.nvtx_count; i++) {
         loot_line(&loot.nvtx[i], line, sizeof(line));

@@ -143,8 +143,8 @@ static void add_item(struct loot *loot, const struct spool_item *item)
         }
     } else if (item->kind == SPOOL_ITEM_LOSS) {
         loot->losses = more(loot->losses, loot->loss_count, sizeof(*loot->losses));
-        loot->losses[loot->loss_count++] = (struct loot_loss){
-            item->u.loss.reason, item->u.loss.cupti_kind, item->u.loss.count, spool};
+        loot->losses[loot->loss_count++] =
+            (struct loot_loss){item->u.loss.reason, item->u.loss.kind, item->u.loss.count, spool};
     } else if (item->kind == SPOOL_ITEM_NVTX) {
         loot->nvtx = more(loot->nvtx, loot->nvtx_count, sizeof(*loot->nvtx));
         struct loot_nvtx *event = &loot->nvtx[loot->nvtx_count++];
@@ -266,7 +266,7 @@ uint64_t loot_lost(const struct loot *loot, uint32_t reason, uint32_t kind)
     uint64_t sum = 0;
     for (size_t i = 0; i < loot->loss_count; i++) {
         const struct loot_loss *loss = &loot->losses[i];
-        if (loss->reason == reason && (kind == UINT32_MAX || kind == loss->cupti_kind)) {
+        if (loss->reason == reason && (kind == UINT32_MAX || kind == loss->kind)) {
             sum += loss->count;
         }
     }

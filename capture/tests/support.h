@@ -42,7 +42,7 @@ struct loot_meta {
 };
 struct loot_loss {
     uint32_t reason;
-    uint32_t cupti_kind;
+    uint32_t kind;
     uint64_t count;
     size_t spool;
 };

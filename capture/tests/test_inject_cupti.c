@@ -469,7 +469,7 @@ static void test_failures(void **state)
     } failures[] = {
         {"subscribe=39", SPOOL_STATUS_CUPTI_BUSY, 39, "CUPTI for somebody"},
         {"subscribe=35", SPOOL_STATUS_CUPTI_FAILED, 35, "cuptiSubscribe"},
-        {"subscribe=15", SPOOL_STATUS_CUPTI_NO_DRIVER, 15, "cuptiSubscribe"},
+        {"subscribe=15", SPOOL_STATUS_CUPTI_FAILED, 15, "cuptiSubscribe"},
         {"subscribe=999", SPOOL_STATUS_CUPTI_NO_DRIVER, 999, "cuptiSubscribe"},
         {"register=35", SPOOL_STATUS_CUPTI_FAILED, 35, "cuptiActivityRegisterCallbacks"},
         {"register=999", SPOOL_STATUS_CUPTI_NO_DRIVER, 999, "cuptiActivityRegisterCallbacks"},

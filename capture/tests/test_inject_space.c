@@ -38,7 +38,7 @@ static void check_sum(const struct trial *trial, uint32_t reason)
 {
     struct loot loot;
     loot_read(&loot, trial->dir);
-    uint64_t lost = loot_lost(&loot, reason, UINT32_MAX);
+    uint64_t lost = loot_lost(&loot, reason, SPOOL_LOSS_OF_NVTX);
     assert_true(loot.nvtx_count > 0 && lost > 0);
     assert_int_equal(loot.nvtx_count + lost, 2 * strtoull(MANY, NULL, 10));
     assert_int_equal(loot.damage[0].records_bad, 0);
@@ -57,7 +57,7 @@ static void test_file_size_limit(void **state)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
     run_many(&trial);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-    check_sum(&trial, SPOOL_LOSS_NO_SPACE);
+    check_sum(&trial, SPOOL_LOSS_FILE_LIMIT);
     trial_end(&trial);
 }
 
@@ -132,6 +132,7 @@ static void test_no_spool(void **state)
     assert_int_equal(status, 0);
     assert_string_equal(read_text(trial.dir, "out"), "child 3\nchild 2\n");
     assert_int_equal(atomic_load(&trial.control->spools_failed), 3);
+    assert_int_equal(atomic_load(&trial.control->spools_failed_by[SPOOL_LOSS_FILE_LIMIT]), 3);
     struct loot loot;
     loot_read(&loot, trial.dir);
     assert_int_equal(loot.spools, 0);
@@ -139,14 +140,55 @@ static void test_no_spool(void **state)
     trial_end(&trial);
 }
 
+/* Programs that take the folder out of their own reach: they run on, also where a system call too
+ * many would end them, and what is lost has their reason. */
+static void test_out_of_reach(void **state)
+{
+    static const struct {
+        const char *how;
+        enum spool_loss reason;
+    } cases[] = {
+        {"chroot", SPOOL_LOSS_CHROOT},
+        {"user", SPOOL_LOSS_USER},
+        {"mounts", SPOOL_LOSS_MOUNTS},
+        {"moved", SPOOL_LOSS_REMOVED},
+        {"descriptors", SPOOL_LOSS_NO_DESCRIPTOR},
+        {"filter", SPOOL_LOSS_SECCOMP},
+        {"deadly filter", SPOOL_LOSS_SECCOMP},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const char *const arguments[] = {cases[i].how, "3000", NULL};
+        char moved[sizeof(((struct trial *)0)->dir) + 8];
+        struct trial trial;
+        struct loot loot;
+        trial_begin(&trial, NULL);
+        trial_ready(&trial);
+        int status = trial_run(&trial, "client_limits", arguments);
+        (void)snprintf(moved, sizeof(moved), "%s.moved", trial.dir);
+        (void)rename(moved, trial.dir);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+            print_message("%s: not possible here\n", cases[i].how);
+            trial_end(&trial);
+            continue;
+        }
+        assert_int_equal(status, 0);
+        assert_string_equal(read_text(trial.dir, "out"), "ok\n");
+        loot_read(&loot, trial.dir);
+        uint64_t lost = loot_lost(&loot, cases[i].reason, SPOOL_LOSS_OF_NVTX);
+        assert_true(lost > 0);
+        assert_int_equal(loot.nvtx_count + lost, 4 * 3000);
+        loot_free(&loot);
+        trial_end(&trial);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_file_size_limit),
-        cmocka_unit_test(test_maximum_size),
-        cmocka_unit_test(test_ring),
-        cmocka_unit_test(test_full_disk),
-        cmocka_unit_test(test_no_spool),
+        cmocka_unit_test(test_out_of_reach), cmocka_unit_test(test_file_size_limit),
+        cmocka_unit_test(test_maximum_size), cmocka_unit_test(test_ring),
+        cmocka_unit_test(test_full_disk),    cmocka_unit_test(test_no_spool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

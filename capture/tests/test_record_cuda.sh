@@ -170,6 +170,7 @@ says() {
 says "another CUPTI client is active" layout=13.0,subscribe=39
 says "no permission to record GPU activity (CUPTI result 35)" layout=13.0,subscribe=35
 says "no usable CUDA driver" layout=13.0,subscribe=999
+says "CUPTI is newer than the driver (result 15 of cuptiSubscribe)" layout=13.0,subscribe=15
 record layout=13.0 records 0
 grep -q 'attached but no CUDA' err || fail "no 'attached but no CUDA'"
 echo ok
