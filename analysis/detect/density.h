@@ -20,18 +20,14 @@
 #include "analysis/facts/facts.h"
 
 struct density_options {
-    int64_t queue_ns;    /* default 20000 */
-    double busy_percent; /* default 80 */
-    uint32_t run;        /* default 32 launches, at least 2 */
-    int64_t begin_ns;    /* launches whose op lies in [begin, end); INT64_MIN, INT64_MAX = all */
+    int64_t queue_ns;
+    double busy_percent;
+    uint32_t run;     /* launches, at least 2 */
+    int64_t begin_ns; /* launches whose op lies in [begin, end); INT64_MIN, INT64_MAX = all */
     int64_t end_ns;
 };
-#define DENSITY_DEFAULTS                                                                           \
-    ((struct density_options){.queue_ns = 20000,                                                   \
-                              .busy_percent = 80.0,                                                \
-                              .run = 32,                                                           \
-                              .begin_ns = INT64_MIN,                                               \
-                              .end_ns = INT64_MAX})
+/* Those of the arguments of launch_density. */
+struct density_options density_defaults(void);
 
 struct density_zone {
     uint32_t thread; /* index in threads */

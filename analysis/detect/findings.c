@@ -1,5 +1,5 @@
 /*
- * findings: each rule is asked once for what it finds with its defaults, and each answer becomes
+ * findings: each detector is asked once for what it finds with its defaults, and each answer becomes
  * one finding for each device, thread or kind of copy. Time is counted once where rules overlap:
  * gaps of 50 us and longer belong to idle_gaps, shorter ones inside launch-bound zones to
  * launch_density; gpu_gaps, gpu_time_util and low_utilisation see the same idle time again and get
@@ -16,7 +16,9 @@
 
 #include "analysis/base/array.h"
 #include "analysis/base/sort.h"
+#include "analysis/base/timefmt.h"
 #include "analysis/base/utf8.h"
+#include "analysis/detect/detector.h"
 #include "analysis/detect/findings_internal.h"
 
 const char *findings_keep(struct findings_maker *maker, const struct buf *text)
@@ -63,6 +65,20 @@ double findings_percent(int64_t part, int64_t whole)
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
+const char *findings_time(int64_t ns, char *out)
+{
+    static const struct {
+        int64_t ns;
+        const char *name;
+    } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}, {1, "ns"}};
+    size_t i = 0;
+    while (ns % units[i].ns != 0) {
+        i++;
+    }
+    (void)snprintf(out, TIMEFMT_BYTES, "%lld %s", (long long)(ns / units[i].ns), units[i].name);
+    return out;
+}
+
 /* ---- public ---- */
 
 static int finding_cmp(const void *a, const void *b)
@@ -82,17 +98,63 @@ static int finding_cmp(const void *a, const void *b)
     return c != 0 ? c : (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-int findings_make(const struct facts *facts, const struct findings_options *options,
+/* One detector with the defaults of its arguments. */
+static int detect(struct findings_maker *maker, const struct detector *detector,
+                  const struct selection *select)
+{
+    struct report_call call;
+    if (!detector->has_data(maker->trace)) {
+        return 0;
+    }
+    if (report_call_parse(REPORT_RULE, detector->rule.name, &call, maker->err) != 0) {
+        return -1;
+    }
+    const struct report_context context = {.report = &detector->rule,
+                                           .shared = maker->shared,
+                                           .trace = maker->trace,
+                                           .select = select,
+                                           .args = call.values};
+    struct detection found = {0};
+    int rc = detector->find(&context, 0, &found, maker->err);
+    if (rc == 0 && found.data != NULL) {
+        rc = detector->finding(maker, &context, found.data);
+    }
+    if (found.data != NULL) {
+        detector->drop(found.data);
+    }
+    report_call_free(&call);
+    return rc;
+}
+
+static int detect_all(struct findings_maker *maker)
+{
+    const struct findings_options *asked = maker->options;
+    struct select_options options = SELECT_OPTIONS_ALL;
+    options.begin_ns = asked->begin_ns;
+    options.end_ns = asked->end_ns;
+    if (asked->device != TRACE_NONE) {
+        options.device = maker->trace->devices[asked->device].id;
+    }
+    struct selection select;
+    int rc = select_new(maker->trace, &options, &select, maker->err);
+    for (size_t i = 0; rc == 0 && i < DETECTOR_COUNT; i++) {
+        rc = detect(maker, DETECTOR_LIST[i], &select);
+    }
+    select_free(&select);
+    return rc == 0 ? findings_nsys(maker, &options) : -1;
+}
+
+int findings_make(struct shared *shared, const struct findings_options *options,
                   struct findings *out, struct err *err)
 {
     *out = (struct findings){0};
-    struct findings_maker maker = {
-        .facts = facts, .trace = facts->trace, .options = options, .out = out, .err = err};
-    int rc = findings_idle(&maker) != 0 || findings_density(&maker) != 0 ||
-                     findings_copies(&maker) != 0 || findings_low(&maker) != 0 ||
-                     findings_opaque(&maker) != 0 || findings_nsys(&maker) != 0
-                 ? -1
-                 : 0;
+    struct findings_maker maker = {.shared = shared,
+                                   .facts = shared_facts(shared, err),
+                                   .trace = shared_trace(shared),
+                                   .options = options,
+                                   .out = out,
+                                   .err = err};
+    int rc = maker.facts == NULL ? -1 : detect_all(&maker);
     if (rc == 0 && maker.failed) {
         rc = err_nomem(err, "the findings");
     }

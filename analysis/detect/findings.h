@@ -12,7 +12,7 @@
 #include "analysis/base/arena.h"
 #include "analysis/base/buf.h"
 #include "analysis/base/err.h"
-#include "analysis/facts/facts.h"
+#include "analysis/facts/shared.h"
 #include "analysis/table/table.h"
 
 struct finding {
@@ -47,21 +47,28 @@ struct findings_options {
 };
 
 /* O(n log n). 0 or -1. */
-int findings_make(const struct facts *facts, const struct findings_options *options,
+int findings_make(struct shared *shared, const struct findings_options *options,
                   struct findings *out, struct err *err);
 void findings_free(struct findings *findings);
 
 /* The findings as a table: one row each, for csv, tsv and json. NULL: no memory. */
-struct table *findings_table(const struct facts *facts, const struct findings *findings);
+struct table *findings_table(const struct trace *trace, const struct findings *findings);
+/* How the page for people is written. */
+struct findings_page {
+    const char *file; /* the name for the commands, which quote it for a shell */
+    bool all;         /* see findings_text */
+    /* The key of the list of the timeline of that name, for hints; NULL: there is none. */
+    const char *(*key_of_list)(const char *list);
+};
+
 /*
  * The findings for people, at most 79 columns: what the devices did, then each finding with its
  * evidence, advice and command; last, a line for each rule that sees time again which another one
  * counts. With all set, those are findings like the others, and findings below 0.1 % of the span
- * are shown, too; without, they are counted. file is the name for the commands, which quote it for
- * a shell.
+ * are shown, too; without, they are counted.
  */
-void findings_text(const struct facts *facts, const struct findings *findings, const char *file,
-                   bool all, struct buf *out);
+void findings_text(const struct trace *trace, const struct findings *findings,
+                   const struct findings_page *page, struct buf *out);
 /* The largest sum of the values of one rule over a device (or thread), and of its recoverable
  * times; 0 where there is no finding. --fail-on compares them. */
 double findings_value(const struct findings *findings, const char *rule);

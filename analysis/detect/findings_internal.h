@@ -1,21 +1,21 @@
 /*
- * findings_internal: what the parts of findings share; used by findings_*.c alone.
+ * findings_internal: what detectors add findings with; used in this folder alone.
  */
 #ifndef CUTLINE_DETECT_FINDINGS_INTERNAL_H
 #define CUTLINE_DETECT_FINDINGS_INTERNAL_H
 
 #include "analysis/detect/findings.h"
-
-#define GAP_MIN_NS INT64_C(50000) /* the default of idle_gaps */
+#include "analysis/filter/select.h"
 
 /* What findings_make carries. */
 struct findings_maker {
+    struct shared *shared;
     const struct facts *facts;
     const struct trace *trace;
     const struct findings_options *options;
     struct findings *out;
     size_t cap;
-    int64_t sync_idle_ns; /* idle time that synchronising calls explain */
+    int64_t sync_idle_ns; /* idle time that synchronising calls explain; by idle_gaps */
     bool failed;
     struct err *err;
 };
@@ -28,13 +28,12 @@ void findings_add(struct findings_maker *maker, const struct finding *finding);
 /* 100 * part / whole, 0 where whole is 0. */
 double findings_percent(int64_t part, int64_t whole);
 
-/* Each adds the findings of its rules. 0 or -1. findings_idle goes before findings_nsys. */
-int findings_idle(struct findings_maker *maker);
-int findings_density(struct findings_maker *maker);
-int findings_copies(struct findings_maker *maker);
-int findings_low(struct findings_maker *maker);
-int findings_opaque(struct findings_maker *maker);
-int findings_nsys(struct findings_maker *maker);
+/* A time of an argument, in the largest unit that it is a whole number of: "50 us". out holds
+ * TIMEFMT_BYTES. Returns out. */
+const char *findings_time(int64_t ns, char *out);
+
+/* Adds those of the rules of nsys, after all detectors. 0 or -1. */
+int findings_nsys(struct findings_maker *maker, const struct select_options *options);
 /* Is it a rule of nsys? */
 bool findings_is_nsys(const char *rule);
 

@@ -7,7 +7,7 @@
 #include "analysis/base/timefmt.h"
 #include "analysis/detect/findings_internal.h"
 #include "analysis/detect/transfers.h"
-#include "analysis/report/report.h"
+#include "analysis/report/report_list.h"
 
 /* How much of what a rule of nsys lists could be won. */
 enum worth {
@@ -18,26 +18,16 @@ enum worth {
 };
 
 static const struct {
-    const char *name;
+    const struct report *rule;
     enum worth worth;
 } WORTHS[] = {
-    {"cuda_memcpy_async", WORTH_COPIES},
-    {"cuda_memcpy_sync", WORTH_COPIES},
-    {"cuda_memset_sync", WORTH_TIME},
-    {"cuda_api_sync", WORTH_SYNC},
-    {"gpu_gaps", WORTH_NONE},
-    {"gpu_time_util", WORTH_NONE},
+    {&REPORT_RULE_CUDA_MEMCPY_ASYNC, WORTH_COPIES},
+    {&REPORT_RULE_CUDA_MEMCPY_SYNC, WORTH_COPIES},
+    {&REPORT_RULE_CUDA_MEMSET_SYNC, WORTH_TIME},
+    {&REPORT_RULE_CUDA_API_SYNC, WORTH_SYNC},
+    {&REPORT_RULE_GPU_GAPS, WORTH_NONE},
+    {&REPORT_RULE_GPU_TIME_UTIL, WORTH_NONE},
 };
-
-static int column_of(const struct table *table, const char *header)
-{
-    for (int i = 0; i < table_columns(table); i++) {
-        if (strcmp(table_column_at(table, i)->header, header) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
 
 static int64_t exposed_all(const struct findings_maker *maker)
 {
@@ -61,22 +51,10 @@ static int64_t worth_ns(const struct findings_maker *maker, enum worth worth, in
 
 /* What the rows of a rule add up to; the longest is where to look. */
 static void nsys_finding(struct findings_maker *maker, const struct report *rule, enum worth worth,
-                         const struct table *table)
+                         const struct report_result *result)
 {
-    int duration = column_of(table, "Duration");
-    int start = column_of(table, "Start");
-    int64_t total_ns = 0;
-    int64_t longest_ns = 0;
-    int64_t begin_ns = 0;
-    size_t rows = table_rows(table);
-    for (size_t i = 0; i < rows && duration >= 0 && start >= 0; i++) {
-        int64_t ns = table_cell_at(table, i, duration).i;
-        total_ns += ns;
-        if (i == 0 || ns > longest_ns) {
-            longest_ns = ns;
-            begin_ns = table_cell_at(table, i, start).i;
-        }
-    }
+    const struct report_sum *sum = &result->sum;
+    size_t rows = table_rows(result->table);
     char total[TIMEFMT_BYTES];
     char longest[TIMEFMT_BYTES];
     static const char *const again[] = {
@@ -96,39 +74,33 @@ static void nsys_finding(struct findings_maker *maker, const struct report *rule
         .within = within[worth],
         .title = findings_words(maker, "%s: %zu row%s", rule->title, rows, rows == 1 ? "" : "s"),
         .evidence =
-            findings_words(maker, "%s in all, longest %s%s", timefmt_duration(total_ns, total),
-                           timefmt_duration(longest_ns, longest), again[worth]),
+            findings_words(maker, "%s in all, longest %s%s", timefmt_duration(sum->total_ns, total),
+                           timefmt_duration(sum->longest_ns, longest), again[worth]),
         .advice = rule->advice != NULL ? rule->advice : "",
         .show = findings_words(maker, "cutline analyze -r %s", rule->name),
-        .recoverable_ns = worth_ns(maker, worth, total_ns),
+        .recoverable_ns = worth_ns(maker, worth, sum->total_ns),
         .value = (double)rows,
-        .begin_ns = begin_ns,
-        .end_ns = begin_ns + longest_ns,
+        .begin_ns = sum->longest_begin_ns,
+        .end_ns = sum->longest_begin_ns + sum->longest_ns,
         .device = TRACE_NONE,
         .thread = TRACE_NONE,
     };
     findings_add(maker, &finding);
 }
 
-int findings_nsys(struct findings_maker *maker)
+int findings_nsys(struct findings_maker *maker, const struct select_options *options)
 {
-    struct select_options options = SELECT_OPTIONS_ALL;
-    options.begin_ns = maker->options->begin_ns;
-    options.end_ns = maker->options->end_ns;
-    if (maker->options->device != TRACE_NONE) {
-        options.device = maker->trace->devices[maker->options->device].id;
-    }
-    for (size_t i = 0; i < sizeof(WORTHS) / sizeof(WORTHS[0]); i++) {
+    for (size_t i = 0; i < sizeof WORTHS / sizeof WORTHS[0]; i++) {
         char spec[64];
         struct report_call call;
         struct report_result result = {0};
-        (void)snprintf(spec, sizeof(spec), "%s:rows=-1", WORTHS[i].name);
+        (void)snprintf(spec, sizeof spec, "%s:rows=-1", WORTHS[i].rule->name);
         if (report_call_parse(REPORT_RULE, spec, &call, maker->err) != 0) {
             return -1;
         }
-        int rc = report_run(maker->trace, &call, &options, &result, maker->err);
+        int rc = report_run(maker->shared, &call, options, &result, maker->err);
         if (rc == 0 && result.status == REPORT_ROWS && table_rows(result.table) > 0) {
-            nsys_finding(maker, call.report, WORTHS[i].worth, result.table);
+            nsys_finding(maker, call.report, WORTHS[i].worth, &result);
         }
         report_result_free(&result);
         report_call_free(&call);
@@ -142,7 +114,7 @@ int findings_nsys(struct findings_maker *maker)
 bool findings_is_nsys(const char *rule)
 {
     for (size_t i = 0; i < sizeof(WORTHS) / sizeof(WORTHS[0]); i++) {
-        if (strcmp(WORTHS[i].name, rule) == 0) {
+        if (strcmp(WORTHS[i].rule->name, rule) == 0) {
             return true;
         }
     }

@@ -6,6 +6,7 @@
 
 #include "analysis/base/timefmt.h"
 #include "analysis/base/utf8.h"
+#include "analysis/detect/detector.h"
 #include "analysis/detect/findings.h"
 #include "analysis/detect/rules_text.h"
 #include "analysis/export/recipe.h"
@@ -24,7 +25,7 @@ static const struct table_column COLUMNS[] = {
     {"Device ID", TABLE_INT, 0},    {"TID", TABLE_INT, 0},
 };
 
-struct table *findings_table(const struct facts *facts, const struct findings *findings)
+struct table *findings_table(const struct trace *trace, const struct findings *findings)
 {
     struct table *table =
         table_new("Findings", COLUMNS, (int)(sizeof(COLUMNS) / sizeof(COLUMNS[0])));
@@ -46,12 +47,12 @@ struct table *findings_table(const struct facts *facts, const struct findings *f
         if (finding->device == TRACE_NONE) {
             table_put_empty(table);
         } else {
-            table_put_int(table, facts->trace->devices[finding->device].id);
+            table_put_int(table, trace->devices[finding->device].id);
         }
         if (finding->thread == TRACE_NONE) {
             table_put_empty(table);
         } else {
-            table_put_int(table, facts->trace->threads[finding->thread].tid);
+            table_put_int(table, trace->threads[finding->thread].tid);
         }
     }
     return table;
@@ -127,17 +128,17 @@ static void page_device(const struct trace_device *device, struct buf *out)
              timefmt_duration(span_ns, span));
 }
 
-/* The key of the timeline that lists the same; NULL where there is none. */
-static const char *rule_key(const char *rule)
+/* The key of the list of the timeline that shows what the rule found; NULL: there is none. */
+static const char *rule_key(const char *rule, const struct findings_page *page)
 {
-    if (strcmp(rule, "idle_gaps") == 0) {
-        return "g";
-    }
-    return strcmp(rule, "launch_density") == 0 ? "Z" : NULL;
+    const struct detector *detector = detector_find(rule);
+    bool has_list = detector != NULL && detector->timeline_list != NULL;
+    return has_list && page->key_of_list != NULL ? page->key_of_list(detector->timeline_list)
+                                                 : NULL;
 }
 
-static void page_finding(const struct finding *finding, size_t number, const char *file,
-                         struct buf *out)
+static void page_finding(const struct finding *finding, size_t number,
+                         const struct findings_page *page, struct buf *out)
 {
     char time[TIMEFMT_BYTES] = "";
     struct buf title = {0};
@@ -161,12 +162,13 @@ static void page_finding(const struct finding *finding, size_t number, const cha
     line(out, "Try: ", finding->advice);
     struct buf command = {0};
     struct buf word = {0};
-    recipe_quote(&word, file, strlen(file));
+    recipe_quote(&word, page->file, strlen(page->file));
     buf_addf(&command, "%s ", finding->show);
     utf8_sanitize(&command, buf_text(&word), word.len, false);
     buf_free(&word);
-    if (rule_key(finding->rule) != NULL) {
-        buf_addf(&command, " (key %s in the timeline)", rule_key(finding->rule));
+    const char *key = rule_key(finding->rule, page);
+    if (key != NULL) {
+        buf_addf(&command, " (key %s in the timeline)", key);
     }
     line(out, "See: ", buf_text(&command));
     buf_free(&command);
@@ -225,11 +227,10 @@ static int64_t longest_span(const struct trace *trace)
     return ns;
 }
 
-void findings_text(const struct facts *facts, const struct findings *findings, const char *file,
-                   bool all, struct buf *out)
+void findings_text(const struct trace *trace, const struct findings *findings,
+                   const struct findings_page *page, struct buf *out)
 {
-    const struct trace *trace = facts->trace;
-    int64_t least_ns = all ? 0 : longest_span(trace) / 1000;
+    int64_t least_ns = page->all ? 0 : longest_span(trace) / 1000;
     size_t shown = 0;
     size_t small = 0;
     for (uint32_t i = 0; i < trace->device_count; i++) {
@@ -244,16 +245,16 @@ void findings_text(const struct facts *facts, const struct findings *findings, c
             small++;
             continue;
         }
-        if (finding->within != NULL && !all) {
+        if (finding->within != NULL && !page->all) {
             continue;
         }
         if (shown == 0) {
             buf_adds(out, "Findings, by the time that could be won at most:\n");
         }
         buf_addc(out, '\n');
-        page_finding(finding, ++shown, file, out);
+        page_finding(finding, ++shown, page, out);
     }
-    if (!all) {
+    if (!page->all) {
         page_again(findings, least_ns, out);
     }
     if (shown == 0) {
@@ -266,10 +267,11 @@ void findings_text(const struct facts *facts, const struct findings *findings, c
 
 /* ---- thresholds ---- */
 
-/* Values of low_utilisation are shares: the worst counts, not the sum. */
+/* Do the values of one place add up, or does the worst count? */
 static bool adds_up(const char *rule)
 {
-    return strcmp(rule, "low_utilisation") != 0;
+    const struct detector *detector = detector_find(rule);
+    return detector == NULL || !detector->value_is_worst;
 }
 
 static bool same_place(const struct finding *a, const struct finding *b)

@@ -84,21 +84,32 @@ static int gaps_add(struct gaps_search *search, const struct gap *gap, struct er
     return 0;
 }
 
-static int64_t gaps_clip(const struct gaps_query *query, int64_t t_ns)
+static int64_t gaps_clip(int64_t t_ns, int64_t begin_ns, int64_t end_ns)
 {
-    if (t_ns < query->begin_ns) {
-        return query->begin_ns;
+    if (t_ns < begin_ns) {
+        return begin_ns;
     }
-    return t_ns > query->end_ns ? query->end_ns : t_ns;
+    return t_ns > end_ns ? end_ns : t_ns;
+}
+
+int64_t gaps_span_ns(const struct busy *busy, uint32_t device, int64_t begin_ns, int64_t end_ns)
+{
+    const struct busy_union *all = &busy->devices[device];
+    if (all->count == 0) {
+        return 0;
+    }
+    return gaps_clip(all->end_ns[all->count - 1], begin_ns, end_ns) -
+           gaps_clip(all->begin_ns[0], begin_ns, end_ns);
 }
 
 /* The gap between busy interval i and the next. */
 static int gaps_between(struct gaps_search *search, const struct busy_union *all, uint32_t i,
                         struct err *err)
 {
+    const struct gaps_query *query = search->query;
     struct gap gap = {
-        .begin_ns = gaps_clip(search->query, all->end_ns[i]),
-        .end_ns = gaps_clip(search->query, all->begin_ns[i + 1]),
+        .begin_ns = gaps_clip(all->end_ns[i], query->begin_ns, query->end_ns),
+        .end_ns = gaps_clip(all->begin_ns[i + 1], query->begin_ns, query->end_ns),
         .device = search->device,
     };
     if (gap.end_ns <= gap.begin_ns) {
@@ -130,8 +141,8 @@ static int gaps_device(struct gaps_search *search, struct err *err)
     for (i = 0; i < device->lane_count; i++) {
         search->cursors[i] = search->trace->lanes[device->first_lane + i].first;
     }
-    search->out->span_ns += gaps_clip(search->query, all->end_ns[all->count - 1]) -
-                            gaps_clip(search->query, all->begin_ns[0]);
+    search->out->span_ns +=
+        gaps_span_ns(search->busy, search->device, search->query->begin_ns, search->query->end_ns);
     for (i = 0; i + 1 < all->count && status == 0; i++) {
         status = gaps_between(search, all, i, err);
     }

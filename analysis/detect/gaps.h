@@ -44,5 +44,7 @@ struct gaps_query {
 int gaps_find(const struct trace *trace, const struct busy *busy, const struct gaps_query *query,
               struct gaps *out, struct err *err);
 void gaps_free(struct gaps *gaps);
+/* Time from the first to the last op of a device, inside the window. */
+int64_t gaps_span_ns(const struct busy *busy, uint32_t device, int64_t begin_ns, int64_t end_ns);
 
 #endif

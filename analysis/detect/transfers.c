@@ -9,6 +9,9 @@
 
 #include "analysis/base/array.h"
 #include "analysis/base/sort.h"
+#include "analysis/base/timefmt.h"
+#include "analysis/detect/rules_text.h"
+#include "analysis/filter/select.h"
 #include "analysis/trace/busy.h"
 
 enum {
@@ -214,4 +217,76 @@ void transfers_free(struct transfers *transfers)
 {
     free(transfers->list);
     *transfers = (struct transfers){0};
+}
+
+/* ---- what the detectors share ---- */
+
+int transfers_detect(const struct report_context *context, int64_t max_bytes, struct detection *out,
+                     struct err *err)
+{
+    const struct transfers_options options = {.max_bytes = max_bytes,
+                                              .begin_ns = context->select->begin_ns,
+                                              .end_ns = context->select->end_ns,
+                                              .device = TRACE_NONE};
+    const struct facts *facts = shared_facts(context->shared, err);
+    struct transfers *found = facts != NULL ? calloc(1, sizeof *found) : NULL;
+    if (found == NULL) {
+        return err_nomem(err, "the copies of a capture");
+    }
+    out->data = found;
+    int rc = transfers_find(facts, &options, found, err);
+    out->count = found->count;
+    return rc;
+}
+
+void transfers_drop(void *data)
+{
+    transfers_free(data);
+    free(data);
+}
+
+bool transfers_any(const struct trace *trace)
+{
+    for (uint32_t i = 0; i < trace->name_count; i++) {
+        if (is_copy(&trace->names[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool transfers_kept(const struct report_context *context, const struct transfer *one)
+{
+    const struct selection *select = context->select;
+    return detector_keeps(context, one->device) &&
+           (select->process == TRACE_NONE || one->process == select->process) &&
+           select_name(select, one->name);
+}
+
+void transfers_put_place(struct table *table, const struct trace *trace, const struct transfer *one)
+{
+    rules_put_pid(table, trace, one->process);
+    table_put_int(table, trace->devices[one->device].id);
+    rules_put_mem_kind(table, one->src_kind);
+    rules_put_mem_kind(table, one->dst_kind);
+}
+
+void transfers_note(const struct report_context *context, const struct transfers *transfers,
+                    int64_t least, struct buf *note)
+{
+    int64_t total_ns = 0;
+    int64_t hidden_ns = 0;
+    int64_t count = 0;
+    for (size_t i = 0; i < transfers->count; i++) {
+        const struct transfer *one = &transfers->list[i];
+        if (one->count >= least && transfers_kept(context, one)) {
+            total_ns += one->total_ns;
+            hidden_ns += one->hidden_ns;
+            count += one->count;
+        }
+    }
+    char total[TIMEFMT_BYTES];
+    buf_addf(note, "%lld copies, total %s, %.1f %% hidden behind kernels\n", (long long)count,
+             timefmt_duration(total_ns, total),
+             total_ns > 0 ? 100.0 * (double)hidden_ns / (double)total_ns : 0.0);
 }

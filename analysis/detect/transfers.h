@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "analysis/base/err.h"
+#include "analysis/detect/detector.h"
 #include "analysis/facts/facts.h"
 
 struct transfers_options {
@@ -54,5 +55,19 @@ bool transfers_crosses(const struct trace_name *name);
  */
 int64_t transfers_exposed_ns(const struct trace *trace, uint32_t device, int64_t begin_ns,
                              int64_t end_ns);
+
+/* What the detectors of copies share: detection.data is a struct transfers. max_bytes as above. */
+int transfers_detect(const struct report_context *context, int64_t max_bytes, struct detection *out,
+                     struct err *err);
+void transfers_drop(void *data);
+/* Does the capture hold a copy? */
+bool transfers_any(const struct trace *trace);
+bool transfers_kept(const struct report_context *context, const struct transfer *one);
+/* The cells PID, Device ID, Src Kind and Dst Kind. */
+void transfers_put_place(struct table *table, const struct trace *trace,
+                         const struct transfer *one);
+/* Sums up the kept rows of `least` copies and more. */
+void transfers_note(const struct report_context *context, const struct transfers *transfers,
+                    int64_t least, struct buf *note);
 
 #endif

@@ -57,7 +57,7 @@ static int sink(void *arg, const char *data, size_t len)
     return 0;
 }
 
-static void run_reports(const struct trace *trace, enum report_kind kind)
+static void run_reports(struct shared *shared, enum report_kind kind)
 {
     static const struct table_sink OUT = {.write = sink};
     const struct select_options options = SELECT_OPTIONS_ALL;
@@ -70,7 +70,7 @@ static void run_reports(const struct trace *trace, enum report_kind kind)
         if (report_call_parse(kind, list[i]->name, &call, &err) != 0) {
             fuzz_broken(__FILE__, __LINE__, list[i]->name);
         }
-        if (report_run(trace, &call, &options, &result, &err) == 0 && result.table != NULL) {
+        if (report_run(shared, &call, &options, &result, &err) == 0 && result.table != NULL) {
             const struct table_output form = {.format = (enum table_format)(i % FORMATS),
                                               .time_unit_ns = 1};
             (void)table_write(result.table, &form, &OUT, &err);
@@ -100,7 +100,11 @@ void fuzz_read_capture(const char *path)
         info_free(&info);
     }
     store_close(store);
-    run_reports(trace, REPORT_STATS);
-    run_reports(trace, REPORT_RULE);
+    struct shared *shared = shared_new(trace, &err);
+    if (shared != NULL) {
+        run_reports(shared, REPORT_STATS);
+        run_reports(shared, REPORT_RULE);
+    }
+    shared_free(shared);
     trace_free(trace);
 }

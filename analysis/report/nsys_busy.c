@@ -157,35 +157,6 @@ static int busy_each(const struct report_context *c, bool overhead, busy_visit_f
     return 0;
 }
 
-/* Columns begin with the number of the row: filled last, when the order is known. */
-static struct table *busy_number_rows(struct table *table, const struct table_column *columns,
-                                      int count)
-{
-    struct table *numbered;
-    size_t row;
-    int column;
-    if (table == NULL) {
-        return NULL;
-    }
-    numbered = table_new(table_title(table), columns, count);
-    for (row = 0; numbered != NULL && row < table_rows(table); row++) {
-        table_put_int(numbered, (int64_t)row + 1);
-        for (column = 0; column < count - 1; column++) {
-            struct table_cell cell = table_cell_at(table, row, column);
-            if (cell.empty) {
-                table_put_empty(numbered);
-            } else if (columns[column + 1].type == TABLE_INT ||
-                       columns[column + 1].type == TABLE_TIME) {
-                table_put_int(numbered, cell.i);
-            } else {
-                table_put_real(numbered, cell.real);
-            }
-        }
-    }
-    table_free(table);
-    return numbered;
-}
-
 enum gaps_arg {
     GAPS_ARG_ROWS,
     GAPS_ARG_START,
@@ -201,9 +172,19 @@ static const struct report_arg GAPS_ARGS[] = {
     {0},
 };
 
+enum gaps_column {
+    GAPS_ROW,
+    GAPS_DURATION,
+    GAPS_START,
+    GAPS_PID,
+    GAPS_DEVICE,
+    GAPS_CONTEXT,
+};
+
 static const struct table_column GAPS_COLUMNS[] = {
-    {"Row#", TABLE_INT, 0}, {"Duration", TABLE_TIME, 0}, {"Start", TABLE_TIME, 0},
-    {"PID", TABLE_INT, 0},  {"Device ID", TABLE_INT, 0}, {"Context ID", TABLE_INT, 0},
+    [GAPS_ROW] = {"Row#", TABLE_INT, 0},         [GAPS_DURATION] = {"Duration", TABLE_TIME, 0},
+    [GAPS_START] = {"Start", TABLE_TIME, 0},     [GAPS_PID] = {"PID", TABLE_INT, 0},
+    [GAPS_DEVICE] = {"Device ID", TABLE_INT, 0}, [GAPS_CONTEXT] = {"Context ID", TABLE_INT, 0},
 };
 
 /* Sweep: the union grows op by op; where the next op begins after its end, there is a gap. */
@@ -217,6 +198,7 @@ static void gaps_visit(const struct report_context *c, const struct busy_work *w
         const struct busy_op *op = &work->ops[i];
         int64_t gap = op->begin_ns - end_ns;
         if (gap > 0 && gap > c->args[GAPS_ARG_GAP].i) {
+            table_put_empty(table); /* numbered when all are sorted */
             table_put_int(table, gap);
             table_put_int(table, end_ns);
             table_put_int(table, work->pid);
@@ -236,16 +218,18 @@ static void gaps_visit(const struct report_context *c, const struct busy_work *w
 
 static int gaps_run(const struct report_context *c, struct report_result *out, struct err *err)
 {
-    struct table *table = table_new(REPORT_RULE_GPU_GAPS.title, GAPS_COLUMNS + 1, 5);
+    struct table *table = TABLE_NEW(REPORT_RULE_GPU_GAPS.title, GAPS_COLUMNS);
     out->status = c->trace->device_count > 0 ? REPORT_ROWS : REPORT_MISSING;
     if (table == NULL || busy_each(c, true, gaps_visit, table, err) != 0) {
         table_free(table);
         return -1;
     }
-    table_sort(table, 1, false);
-    table_sort(table, 0, true);
+    table_sort(table, GAPS_START, false);
+    table_sort(table, GAPS_DURATION, true);
+    rules_sum(table, GAPS_DURATION, GAPS_START, &out->sum);
     rules_limit(table, &c->args[GAPS_ARG_ROWS], &out->note);
-    out->table = busy_number_rows(table, GAPS_COLUMNS, 6);
+    table_number_rows(table, GAPS_ROW);
+    out->table = table;
     return 0;
 }
 
@@ -279,11 +263,26 @@ static const struct report_arg UTIL_ARGS[] = {
     {0},
 };
 
-/* In-Use is nsys's number: the sum over all streams, above 100 % where they overlap. */
+enum util_column {
+    UTIL_ROW,
+    UTIL_IN_USE, /* nsys's number: the sum over all streams, above 100 % where they overlap */
+    UTIL_UNION,
+    UTIL_DURATION,
+    UTIL_START,
+    UTIL_PID,
+    UTIL_DEVICE,
+    UTIL_CONTEXT,
+};
+
 static const struct table_column UTIL_COLUMNS[] = {
-    {"Row#", TABLE_INT, 0},      {"In-Use (%)", TABLE_PERCENT, 0}, {"Union (%)", TABLE_PERCENT, 0},
-    {"Duration", TABLE_TIME, 0}, {"Start", TABLE_TIME, 0},         {"PID", TABLE_INT, 0},
-    {"Device ID", TABLE_INT, 0}, {"Context ID", TABLE_INT, 0},
+    [UTIL_ROW] = {"Row#", TABLE_INT, 0},
+    [UTIL_IN_USE] = {"In-Use (%)", TABLE_PERCENT, 0},
+    [UTIL_UNION] = {"Union (%)", TABLE_PERCENT, 0},
+    [UTIL_DURATION] = {"Duration", TABLE_TIME, 0},
+    [UTIL_START] = {"Start", TABLE_TIME, 0},
+    [UTIL_PID] = {"PID", TABLE_INT, 0},
+    [UTIL_DEVICE] = {"Device ID", TABLE_INT, 0},
+    [UTIL_CONTEXT] = {"Context ID", TABLE_INT, 0},
 };
 
 enum {
@@ -341,6 +340,7 @@ static void util_put(const struct busy_work *work, const struct util_chunks *chu
         sum += chunks->sum_ns[k];
         all += chunks->union_ns[k];
     }
+    table_put_empty(table); /* numbered when all are sorted */
     table_put_real(table, 100.0 * (double)sum / (double)(end - begin));
     table_put_real(table, 100.0 * (double)all / (double)(end - begin));
     table_put_int(table, end - begin);
@@ -403,16 +403,18 @@ static int util_run(const struct report_context *c, struct report_result *out, s
         return err_set(err, "chunks=%lld: give a number from 1 to %d", (long long)parts,
                        UTIL_CHUNKS_MAX);
     }
-    table = table_new(REPORT_RULE_GPU_TIME_UTIL.title, UTIL_COLUMNS + 1, 7);
+    table = TABLE_NEW(REPORT_RULE_GPU_TIME_UTIL.title, UTIL_COLUMNS);
     out->status = c->trace->device_count > 0 ? REPORT_ROWS : REPORT_MISSING;
     if (table == NULL || busy_each(c, false, util_visit, table, err) != 0) {
         table_free(table);
         return -1;
     }
-    table_sort(table, 2, true);
-    table_sort(table, 0, false);
+    table_sort(table, UTIL_DURATION, true);
+    table_sort(table, UTIL_IN_USE, false);
+    rules_sum(table, UTIL_DURATION, UTIL_START, &out->sum);
     rules_limit(table, &c->args[UTIL_ARG_ROWS], &out->note);
-    out->table = busy_number_rows(table, UTIL_COLUMNS, 8);
+    table_number_rows(table, UTIL_ROW);
+    out->table = table;
     return 0;
 }
 

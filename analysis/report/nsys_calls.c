@@ -12,6 +12,18 @@
 #include "analysis/report/nsys_rules.h"
 #include "analysis/report/report_list.h"
 
+void rules_sum(const struct table *table, int duration, int start, struct report_sum *sum)
+{
+    for (size_t i = 0; i < table_rows(table); i++) {
+        int64_t ns = table_cell_at(table, i, duration).i;
+        sum->total_ns += ns;
+        if (i == 0 || ns > sum->longest_ns) {
+            sum->longest_ns = ns;
+            sum->longest_begin_ns = table_cell_at(table, i, start).i;
+        }
+    }
+}
+
 void rules_limit(struct table *table, const struct report_value *rows, struct buf *note)
 {
     size_t limit = (size_t)(rows->i < 0 ? INT64_MAX : rows->i);
@@ -163,6 +175,12 @@ static void rule_put_copy(const struct rule_copies *work, struct table *table, s
 
 static const struct report_arg RULE_ARGS[] = {RULES_COMMON_ARGS, {0}};
 
+/* The first columns of all rules here. */
+enum {
+    COLUMN_DURATION,
+    COLUMN_START,
+};
+
 static const struct table_column COPY_COLUMNS[] = {
     {"Duration", TABLE_TIME, 0}, {"Start", TABLE_TIME, 0},     {"Src Kind", TABLE_TEXT, 0},
     {"Dst Kind", TABLE_TEXT, 0}, {"Bytes", TABLE_INT, 0},      {"PID", TABLE_INT, 0},
@@ -218,7 +236,7 @@ static int rule_copies_run(const struct report_context *c, const struct report *
     int rc = rule_copies_new(c, set ? TRACE_MEMSET : TRACE_MEMCPY, &work, err);
     size_t k;
     out->status = has > 0 ? REPORT_ROWS : REPORT_MISSING;
-    out->table = table_new(rule->title, set ? SET_COLUMNS : COPY_COLUMNS, set ? 10 : 11);
+    out->table = set ? TABLE_NEW(rule->title, SET_COLUMNS) : TABLE_NEW(rule->title, COPY_COLUMNS);
     for (k = 0; rc == 0 && out->table != NULL && k < work.events.count; k++) {
         if (work.copies[k].read && wanted(&work, k)) {
             rule_put_copy(&work, out->table, k, set);
@@ -226,7 +244,8 @@ static int rule_copies_run(const struct report_context *c, const struct report *
     }
     rule_copies_free(&work);
     if (rc == 0 && out->table != NULL) {
-        table_sort(out->table, 0, true);
+        table_sort(out->table, COLUMN_DURATION, true);
+        rules_sum(out->table, COLUMN_DURATION, COLUMN_START, &out->sum);
         rules_limit(out->table, &c->args[RULES_ARG_ROWS], &out->note);
     }
     return rc;
@@ -261,7 +280,7 @@ static int rule_api_sync(const struct report_context *c, struct report_result *o
     struct selected events;
     size_t k;
     out->status = trace->counts.api_calls > 0 ? REPORT_ROWS : REPORT_MISSING;
-    out->table = table_new(REPORT_RULE_CUDA_API_SYNC.title, COLUMNS, 5);
+    out->table = TABLE_NEW(REPORT_RULE_CUDA_API_SYNC.title, COLUMNS);
     if (out->table == NULL ||
         selected_new(c->trace, c->select, TRACE_API, UINT32_MAX, &events, err) != 0) {
         return -1;
@@ -280,7 +299,8 @@ static int rule_api_sync(const struct report_context *c, struct report_result *o
         }
     }
     selected_free(&events);
-    table_sort(out->table, 0, true);
+    table_sort(out->table, COLUMN_DURATION, true);
+    rules_sum(out->table, COLUMN_DURATION, COLUMN_START, &out->sum);
     rules_limit(out->table, &c->args[RULES_ARG_ROWS], &out->note);
     return 0;
 }

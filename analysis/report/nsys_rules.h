@@ -23,6 +23,9 @@ enum rules_arg {
         "nvtx", REPORT_ARG_TEXT, 0, NULL, "only what overlaps this RANGE[@DOMAIN][/INDEX]"         \
     }
 
+/* Adds up the rows of the table, which is sorted: of two that are as long, the first counts. The
+ * numbers are those of the columns. */
+void rules_sum(const struct table *table, int duration, int start, struct report_sum *sum);
 /* Cuts the table to rows=N and says so in the note. */
 void rules_limit(struct table *table, const struct report_value *rows, struct buf *note);
 

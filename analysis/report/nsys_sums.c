@@ -140,7 +140,8 @@ static int sum_memory_time(const struct report_context *c, struct report_result 
                                                   .text_count = 1};
     struct sum_gpu sum = {0};
     int rc;
-    struct report_context plain = {c->trace, c->select, NULL};
+    struct report_context plain = *c;
+    plain.args = NULL;
     rc = sum_gpu_begin(&sum, &plain, false, err);
     out->status = sum_has_memory(c->trace) ? REPORT_ROWS : REPORT_MISSING;
     if (rc == 0) {
@@ -173,7 +174,8 @@ static int sum_memory_size(const struct report_context *c, struct report_result 
                                                   .text_count = 1,
                                                   .flags = KIT_SUMS_BYTES};
     static const char *const COLUMNS[] = {"bytes"};
-    struct report_context plain = {c->trace, c->select, NULL};
+    struct report_context plain = *c;
+    plain.args = NULL;
     struct sum_gpu sum = {0};
     struct selected events = {0};
     struct sum_bytes arg = {&sum, &events};

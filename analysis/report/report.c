@@ -15,17 +15,11 @@ static const struct report *const REPORT_STATS_LIST[] = {
 #undef REPORT_ENTRY
 };
 
-static const struct report *const REPORT_RULES_LIST[] = {
-#define REPORT_ENTRY(symbol) &(symbol),
-    REPORT_RULE_ENTRIES(REPORT_ENTRY)
-#undef REPORT_ENTRY
-};
-
 const struct report *const *report_list(enum report_kind kind, int *count)
 {
     if (kind == REPORT_RULE) {
-        *count = (int)(sizeof REPORT_RULES_LIST / sizeof REPORT_RULES_LIST[0]);
-        return REPORT_RULES_LIST;
+        *count = (int)REPORT_RULES_COUNT;
+        return REPORT_RULES;
     }
     *count = (int)(sizeof REPORT_STATS_LIST / sizeof REPORT_STATS_LIST[0]);
     return REPORT_STATS_LIST;
@@ -269,12 +263,39 @@ uint32_t report_call_kinds(const struct report_call *call, const struct select_o
     return call->report->kinds;
 }
 
-int report_run(const struct trace *trace, const struct report_call *call,
+struct report_value report_default(const struct report *report, const char *name)
+{
+    struct report_value value = {0};
+    for (int i = 0; i < report_arg_count(report); i++) {
+        const struct report_arg *arg = &report->args[i];
+        if (strcmp(arg->name, name) == 0 && arg->fallback != NULL) {
+            (void)report_arg_read(arg, arg->fallback, &value, NULL);
+        }
+    }
+    return value;
+}
+
+const struct report_value *report_value_of(const struct report_context *context, const char *name)
+{
+    for (int i = 0; i < report_arg_count(context->report); i++) {
+        if (strcmp(context->report->args[i].name, name) == 0) {
+            return &context->args[i];
+        }
+    }
+    return NULL;
+}
+
+int report_run(struct shared *shared, const struct report_call *call,
                const struct select_options *options, struct report_result *result, struct err *err)
 {
+    const struct trace *trace = shared_trace(shared);
     struct select_options own = *options;
     struct selection select;
-    struct report_context context = {.trace = trace, .select = &select, .args = call->values};
+    struct report_context context = {.report = call->report,
+                                     .shared = shared,
+                                     .trace = trace,
+                                     .select = &select,
+                                     .args = call->values};
     *result = (struct report_result){.missing = call->report->missing};
     if (report_own_options(call, &own, err) != 0) {
         return -1;

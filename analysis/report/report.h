@@ -21,6 +21,7 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/base/err.h"
+#include "analysis/facts/shared.h"
 #include "analysis/filter/select.h"
 #include "analysis/table/table.h"
 #include "analysis/trace/trace.h"
@@ -63,15 +64,27 @@ enum report_status {
     REPORT_MISSING, /* the capture has no such data: `missing` says which; the table has no rows */
 };
 
+/* What the durations in the rows of a rule of nsys add up to, rows=N or not. */
+struct report_sum {
+    int64_t total_ns;
+    int64_t longest_ns;
+    int64_t longest_begin_ns;
+};
+
 struct report_result {
     enum report_status status;
-    struct table *table; /* owned; columns always there */
-    const char *missing; /* the "CUDA kernel data" of "FILE does not contain CUDA kernel data." */
-    struct buf note;     /* lines for people after the table, each ends in '\n'; "" = none */
+    struct table *table;   /* owned; columns always there */
+    const char *missing;   /* the "CUDA kernel data" of "FILE does not contain CUDA kernel data." */
+    struct report_sum sum; /* rules of nsys */
+    struct buf note;       /* lines for people after the table, each ends in '\n'; "" = none */
 };
+
+struct report;
 
 /* What a run function gets. */
 struct report_context {
+    const struct report *report; /* what runs */
+    struct shared *shared;       /* for what others of the same capture ask, too */
     const struct trace *trace;
     const struct selection *select;  /* resolved options; never NULL */
     const struct report_value *args; /* parallel to the descriptor's args */
@@ -95,6 +108,11 @@ struct report {
      */
     int (*run)(const struct report_context *context, struct report_result *out, struct err *err);
 };
+
+/* The default of the argument of that name; {0} where it has none. */
+struct report_value report_default(const struct report *report, const char *name);
+/* The value of the argument of that name; NULL where the report has no such argument. */
+const struct report_value *report_value_of(const struct report_context *context, const char *name);
 
 /* All of one kind, in the order of the help; count of them. */
 const struct report *const *report_list(enum report_kind kind, int *count);
@@ -124,7 +142,7 @@ uint32_t report_call_kinds(const struct report_call *call, const struct select_o
  * Resolves the options (the call's own start=, end= and nvtx= arguments go before them) and runs.
  * 0 or -1; in both cases the caller frees result with report_result_free.
  */
-int report_run(const struct trace *trace, const struct report_call *call,
+int report_run(struct shared *shared, const struct report_call *call,
                const struct select_options *options, struct report_result *result, struct err *err);
 void report_result_free(struct report_result *result);
 

@@ -1,6 +1,6 @@
 /*
- * report_list: the descriptors of all reports and rules, in the order of the help. A new one is one
- * line here; each lives in the file that its comment names.
+ * report_list: the descriptors of all reports and of the rules of nsys, in the order of the help. A
+ * new one is one line here; each lives in the file that its comment names.
  */
 #ifndef CUTLINE_REPORT_REPORT_LIST_H
 #define CUTLINE_REPORT_REPORT_LIST_H
@@ -41,17 +41,15 @@
     X(REPORT_RULE_CUDA_MEMSET_SYNC)                                                                \
     X(REPORT_RULE_CUDA_API_SYNC)                                                                   \
     X(REPORT_RULE_GPU_GAPS) /* nsys_busy.c */                                                      \
-    X(REPORT_RULE_GPU_TIME_UTIL)                                                                   \
-    X(RULE_IDLE_GAPS)      /* rule_gaps.c */                                                       \
-    X(RULE_LAUNCH_DENSITY) /* rule_density.c */                                                    \
-    X(RULE_SMALL_COPIES)   /* rule_copies.c */                                                     \
-    X(RULE_HIDDEN_TRANSFERS)                                                                       \
-    X(RULE_LOW_UTILISATION) /* rule_use.c */                                                       \
-    X(RULE_GRAPH_OPAQUE)
+    X(REPORT_RULE_GPU_TIME_UTIL)
 
 #define REPORT_DECLARE(symbol) extern const struct report symbol;
 REPORT_STATS_ENTRIES(REPORT_DECLARE)
 REPORT_RULE_ENTRIES(REPORT_DECLARE)
 #undef REPORT_DECLARE
+
+/* All rules of `cutline analyze`: those above and our detectors (analysis/detect). */
+extern const struct report *const REPORT_RULES[];
+extern const size_t REPORT_RULES_COUNT;
 
 #endif

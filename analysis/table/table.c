@@ -167,6 +167,13 @@ struct table_cell table_cell_at(const struct table *table, size_t row, int colum
     return cell;
 }
 
+void table_number_rows(struct table *table, int column)
+{
+    for (size_t row = 0; row < table_rows(table); row++) {
+        table->slots[row * (size_t)table->column_count + (size_t)column].i = (int64_t)row + 1;
+    }
+}
+
 void table_truncate(struct table *table, size_t rows)
 {
     size_t slots = rows * (size_t)table->column_count;

@@ -40,6 +40,9 @@ struct table_column {
 
 /* A table without columns or rows. title is copied ("CUDA GPU Kernel Summary"). NULL: no memory. */
 struct table *table_new(const char *title, const struct table_column *columns, int column_count);
+/* The same of an array of columns. */
+#define TABLE_NEW(title, columns)                                                                  \
+    table_new((title), (columns), (int)(sizeof(columns) / sizeof((columns)[0])))
 void table_free(struct table *table);
 
 /* Puts the next cell. Text is copied. A failure (no memory) is remembered: see table_failed. */
@@ -66,6 +69,8 @@ struct table_cell table_cell_at(const struct table *table, size_t row, int colum
 
 /* Stable sort by one column. */
 void table_sort(struct table *table, int column, bool descending);
+/* Fills a column of integers with the numbers of the rows, from 1. */
+void table_number_rows(struct table *table, int column);
 /* Keeps the first n rows. */
 void table_truncate(struct table *table, size_t rows);
 

@@ -4,8 +4,8 @@
  */
 
 #include "analysis/detect/density.h"
-#include "analysis/detect/lowuse.h"
-#include "analysis/detect/opaque.h"
+#include "analysis/detect/graph_opaque.h"
+#include "analysis/detect/low_utilisation.h"
 #include "analysis/detect/transfers.h"
 #include "analysis/tests/model.h"
 
@@ -69,7 +69,7 @@ static void test_zone(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct scene s;
         struct density density;
-        struct density_options options = DENSITY_DEFAULTS;
+        struct density_options options = density_defaults();
         scene_new(&s);
         bound(&s, 0, cases[i].count);
         model_build(&s.m);
@@ -101,7 +101,7 @@ static void test_two_zones(void **state)
     (void)state;
     struct scene s;
     struct density density;
-    const struct density_options options = DENSITY_DEFAULTS;
+    const struct density_options options = density_defaults();
     scene_new(&s);
     int64_t t_ns = queued(&s, 0, 100);
     int64_t first_ns = t_ns + 3000;
@@ -133,7 +133,7 @@ static void test_busy_is_no_zone(void **state)
     (void)state;
     struct scene s;
     struct density density;
-    struct density_options options = DENSITY_DEFAULTS;
+    struct density_options options = density_defaults();
     scene_new(&s);
     int64_t end_ns = bound(&s, 0, 100);
     model_op(&s.m, s.copies, s.kernel, 0, end_ns * 79 / 100, TRACE_NONE);
@@ -158,8 +158,8 @@ static void test_bad_options(void **state)
     struct density density;
     struct lowuse lowuse;
     struct err err = {0};
-    struct density_options options = DENSITY_DEFAULTS;
-    struct lowuse_options low = LOWUSE_DEFAULTS;
+    struct density_options options = density_defaults();
+    struct lowuse_options low = lowuse_defaults();
     scene_new(&s);
     model_build(&s.m);
     struct facts *facts = facts_new(&s.m.trace, NULL);
@@ -205,7 +205,7 @@ static void test_lowuse_random(void **state)
     for (int round = 0; round < 40; round++) {
         struct scene s;
         struct lowuse lowuse;
-        struct lowuse_options options = LOWUSE_DEFAULTS;
+        struct lowuse_options options = lowuse_defaults();
         int64_t t = (int64_t)(random_next(&seed) % 50);
         scene_new(&s);
         int64_t first = t;
@@ -244,7 +244,7 @@ static void test_lowuse_short(void **state)
     (void)state;
     struct scene s;
     struct lowuse lowuse;
-    const struct lowuse_options options = LOWUSE_DEFAULTS;
+    const struct lowuse_options options = lowuse_defaults();
     scene_new(&s);
     model_op(&s.m, s.stream, s.kernel, 1000, 2000, TRACE_NONE);
     model_op(&s.m, s.stream, s.kernel, 3000, 4000, TRACE_NONE);

@@ -60,7 +60,7 @@ static void panel_zone(struct app *app, const struct facts *facts, const struct 
 void panel_make_zones(struct app *app)
 {
     struct panel *list = &app->list;
-    struct density_options options = DENSITY_DEFAULTS;
+    struct density_options options = density_defaults();
     const struct facts *facts = app_facts(app);
     struct density density = {0};
     struct err err = {0};
@@ -94,7 +94,10 @@ void panel_make_findings(struct app *app)
     size_t i;
     PANEL_USE(list, PANEL_FINDING_COLUMNS);
     app_span(app, &options.begin_ns, &options.end_ns);
-    if (facts == NULL || findings_make(facts, &options, &found, &err) != 0) {
+    struct shared *shared = facts == NULL ? NULL : shared_with(facts, &err);
+    int rc = shared == NULL ? -1 : findings_make(shared, &options, &found, &err);
+    shared_free(shared);
+    if (rc != 0) {
         app_fail(app, "%s", err.text);
         return;
     }

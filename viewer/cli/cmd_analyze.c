@@ -8,6 +8,8 @@
 #include "analysis/base/array.h"
 #include "analysis/base/timefmt.h"
 #include "analysis/detect/findings.h"
+#include "viewer/app/actions.h"
+#include "viewer/app/keys.h"
 #include "viewer/cli/command.h"
 #include "viewer/cli/opts.h"
 #include "viewer/cli/tables.h"
@@ -103,6 +105,7 @@ struct analyze {
     struct tables_form form;
     struct select_options options;
     struct trace *trace;
+    struct shared *shared;
     bool failed;
     bool printed; /* a table went to stdout */
     struct err err;
@@ -113,7 +116,7 @@ struct analyze {
 static void rule_run(struct analyze *run, const struct report_call *call)
 {
     struct report_result result;
-    int rc = report_run(run->trace, call, &run->options, &result, &run->err);
+    int rc = report_run(run->shared, call, &run->options, &result, &run->err);
     if (rc == 0) {
         rc = tables_print(&run->form, call->text, &result, &run->printed, &run->err);
     }
@@ -178,8 +181,17 @@ static void calls_free(struct calls *calls)
 
 /* ---- findings ---- */
 
-static int findings_print(struct analyze *run, const struct facts *facts,
-                          const struct findings *findings, struct err *err)
+/* The name of the first key of a list, as a person has set it up. */
+static const char *key_of_list(const char *list)
+{
+    static char name[KEYS_NAME_BYTES];
+    struct keymap map;
+    enum action_id action = action_by_name(list, strlen(list));
+    keymap_defaults(&map);
+    return action == ACTION_COUNT ? NULL : keys_name(keymap_key(&map, action), name);
+}
+
+static int findings_print(struct analyze *run, const struct findings *findings, struct err *err)
 {
     struct output out;
     struct buf file = {0};
@@ -190,11 +202,13 @@ static int findings_print(struct analyze *run, const struct facts *facts,
     int rc = 0;
     if (tables_person(&run->form) && run->args->format < 0) {
         struct buf text = {0};
-        findings_text(facts, findings, run->form.path, run->args->all, &text);
+        const struct findings_page page = {
+            .file = run->form.path, .all = run->args->all, .key_of_list = key_of_list};
+        findings_text(run->trace, findings, &page, &text);
         (void)output_buf(&out, &text);
         buf_free(&text);
     } else {
-        struct table *table = findings_table(facts, findings);
+        struct table *table = findings_table(run->trace, findings);
         rc = table == NULL ? err_nomem(err, "the findings")
                            : tables_write(&run->form, "findings", table, NULL, &out, err);
         table_free(table);
@@ -304,16 +318,12 @@ static int findings_run(struct analyze *run, bool print)
     struct findings findings = {0};
     struct findings_options options = {.begin_ns = run->options.begin_ns,
                                        .end_ns = run->options.end_ns};
-    struct facts *facts = facts_new(run->trace, &run->err);
-    int rc = facts == NULL ? -1 : 0;
+    int rc = device_index(run->trace, run->args->filter.device, &options.device, &run->err);
     if (rc == 0) {
-        rc = device_index(run->trace, run->args->filter.device, &options.device, &run->err);
-    }
-    if (rc == 0) {
-        rc = findings_make(facts, &options, &findings, &run->err);
+        rc = findings_make(run->shared, &options, &findings, &run->err);
     }
     if (rc == 0 && print) {
-        rc = findings_print(run, facts, &findings, &run->err);
+        rc = findings_print(run, &findings, &run->err);
     }
     int status = COMMAND_DONE;
     if (rc != 0) {
@@ -323,7 +333,6 @@ static int findings_run(struct analyze *run, bool print)
         status = thresholds_status(run, &findings);
     }
     findings_free(&findings);
-    facts_free(facts);
     return status;
 }
 
@@ -372,12 +381,19 @@ static int run_all(struct analyze *run, const struct calls *calls)
     }
     tables_say_outside(COMMAND_ANALYZE.name, "filter-time", run->trace, run->options.begin_ns,
                        run->options.end_ns);
+    run->shared = shared_new(run->trace, &run->err);
+    if (run->shared == NULL) {
+        output_error(COMMAND_ANALYZE.name, &run->err);
+        trace_free(run->trace);
+        return COMMAND_FAILED;
+    }
     for (size_t i = 0; i < calls->count; i++) {
         rule_run(run, &calls->list[i]);
     }
     if (findings) {
         status = findings_run(run, calls->count == 0);
     }
+    shared_free(run->shared);
     trace_free(run->trace);
     return run->failed ? COMMAND_FAILED : status;
 }

@@ -152,10 +152,12 @@ static int write_report(struct export *run, const struct table_sink *sink)
     if (report_call_parse(kind, spec, &call, &run->err) != 0) {
         return -1;
     }
-    int rc = report_run(run->trace, &call, &run->options, &result, &run->err);
+    struct shared *shared = shared_new(run->trace, &run->err);
+    int rc = shared == NULL ? -1 : report_run(shared, &call, &run->options, &result, &run->err);
     if (rc == 0) {
         rc = write_table(run, result.table, sink);
     }
+    shared_free(shared);
     report_result_free(&result);
     report_call_free(&call);
     return rc;

@@ -116,6 +116,7 @@ struct stats {
     const struct stats_args *args;
     const char *path;
     struct trace *trace;
+    struct shared *shared;
     struct select_options options;
     int64_t unit_ns;
     struct tables_words words[3]; /* reports, formats, outputs */
@@ -237,7 +238,7 @@ static void print_table(struct stats *run, size_t i, bool *printed)
 {
     struct report_result result;
     const struct report_call *call = &run->calls[i];
-    int rc = report_run(run->trace, call, &run->options, &result, &run->err);
+    int rc = report_run(run->shared, call, &run->options, &result, &run->err);
     if (rc == 0) {
         rc = tables_print(&run->forms[i], call->text, &result, printed, &run->err);
     }
@@ -254,8 +255,10 @@ static int print_tables(struct stats *run)
                                            tables_kinds(run->calls, run->count, &run->options)};
     bool printed = false;
     run->trace = trace_load(run->path, &load, &run->err);
-    if (run->trace == NULL) {
+    run->shared = run->trace == NULL ? NULL : shared_new(run->trace, &run->err);
+    if (run->shared == NULL) {
         output_error(COMMAND_STATS.name, &run->err);
+        trace_free(run->trace);
         return COMMAND_FAILED;
     }
     tables_say_outside(COMMAND_STATS.name, "filter-time", run->trace, run->options.begin_ns,
@@ -263,6 +266,7 @@ static int print_tables(struct stats *run)
     for (size_t i = 0; i < run->count; i++) {
         print_table(run, i, &printed);
     }
+    shared_free(run->shared);
     trace_free(run->trace);
     return run->failed ? COMMAND_FAILED : COMMAND_DONE;
 }

@@ -1,11 +1,11 @@
 /*
- * lowuse: times in which a device is busy for less than a share of every window of some length.
+ * low_utilisation: times in which a device is busy for less than a share of every window of some length.
  *
  * A window is low where the union of the device's ops covers less than percent of it. A zone is a
  * maximal union of low windows; a device whose ops span less than a window is one window.
  */
-#ifndef CUTLINE_DETECT_LOWUSE_H
-#define CUTLINE_DETECT_LOWUSE_H
+#ifndef CUTLINE_DETECT_LOW_UTILISATION_H
+#define CUTLINE_DETECT_LOW_UTILISATION_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,18 +14,14 @@
 #include "analysis/facts/facts.h"
 
 struct lowuse_options {
-    double percent;    /* default 80 */
-    int64_t window_ns; /* default 1 s, at least 1 */
+    double percent;
+    int64_t window_ns; /* at least 1 */
     int64_t begin_ns;  /* clip to [begin, end); INT64_MIN, INT64_MAX = everywhere */
     int64_t end_ns;
     uint32_t device; /* TRACE_NONE = all */
 };
-#define LOWUSE_DEFAULTS                                                                            \
-    ((struct lowuse_options){.percent = 80.0,                                                      \
-                             .window_ns = 1000000000,                                              \
-                             .begin_ns = INT64_MIN,                                                \
-                             .end_ns = INT64_MAX,                                                  \
-                             .device = TRACE_NONE})
+/* Those of the arguments of low_utilisation. */
+struct lowuse_options lowuse_defaults(void);
 
 struct lowuse_zone {
     uint32_t device;

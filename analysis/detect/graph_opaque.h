@@ -1,8 +1,8 @@
 /*
- * opaque: graphs of which the capture holds each launch as one block, not the kernels inside.
+ * graph_opaque: graphs of which the capture holds each launch as one block, not the kernels inside.
  */
-#ifndef CUTLINE_DETECT_OPAQUE_H
-#define CUTLINE_DETECT_OPAQUE_H
+#ifndef CUTLINE_DETECT_GRAPH_OPAQUE_H
+#define CUTLINE_DETECT_GRAPH_OPAQUE_H
 
 #include <stddef.h>
 #include <stdint.h>
