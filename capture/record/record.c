@@ -108,6 +108,15 @@ int record_check(const struct record_opts *opts, struct err *err)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
+static void set_variable(void *arg, const char *name, const char *value)
+{
+    const char *have = getenv(name);
+    (void)arg;
+    if (have == NULL || strtol(have, NULL, 10) < strtol(value, NULL, 10)) {
+        (void)setenv(name, value, 1);
+    }
+}
+
 static void child_environment(const struct run *run)
 {
     for (int i = 0; i < run->opts->env_n; i++) {
@@ -119,6 +128,7 @@ static void child_environment(const struct run *run)
             (void)setenv(name, equals + 1, 1);
         }
     }
+    record_libraries_each(&run->opts->libraries, set_variable, NULL);
     if (run->opts->config.trace_cuda) {
         (void)setenv(cuda_variable, run->session.library, 1);
     }
@@ -640,6 +650,11 @@ int record_recover(const struct record_opts *opts, struct record_result *result,
     return status;
 }
 
+static void print_variable(void *arg, const char *name, const char *value)
+{
+    buf_addf(arg, "export %s=%s\n", name, value);
+}
+
 int record_print_env(const struct record_opts *opts, struct buf *out, struct err *err)
 {
     struct record_session session;
@@ -653,6 +668,7 @@ int record_print_env(const struct record_opts *opts, struct buf *out, struct err
     if (wants_nvtx(&opts->config)) {
         buf_addf(out, "export %s='%s'\n", nvtx_variable, session.library);
     }
+    record_libraries_each(&opts->libraries, print_variable, out);
     buf_addf(out, "# afterwards: cutline record --recover '%s' -o NAME\n", session.dir);
     record_session_free(&session);
     return buf_failed(out) ? err_nomem(err, "the variables") : 0;

@@ -6,7 +6,7 @@
  *
  * The command gets its arguments, standard streams, working folder, process group and signal
  * dispositions as they are; its environment gets two variables more, CUDA_INJECTION64_PATH and
- * NVTX_INJECTION64_PATH, and those that --env-var names. Nothing here prints: what a person should
+ * NVTX_INJECTION64_PATH, and those that --env-var names and that --trace needs of libraries. Nothing here prints: what a person should
  * see goes through opts->say. */
 #ifndef CUTLINE_CAPTURE_RECORD_RECORD_H
 #define CUTLINE_CAPTURE_RECORD_RECORD_H
@@ -19,10 +19,12 @@
 #include "analysis/base/buf.h"
 #include "analysis/base/err.h"
 #include "capture/convert/convert.h"
+#include "capture/record/record_libraries.h"
 #include "capture/spool/session.h"
 
 struct record_opts {
     struct session_config config;
+    struct record_libraries libraries;
     const char *output; /* with macros; NULL: report%n */
     bool overwrite;
     int64_t delay_ns;    /* before the recording begins */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
     SIGNALS_MAX = 64
@@ -54,34 +55,41 @@ enum trace_action {
 static const struct trace_word {
     const char *word;
     enum trace_action action;
-    const char *domain;
+    const char *domain; /* as the library names it */
+    enum record_library library;
+    uint8_t level; /* of it; 0: it needs no variable */
 } trace_words[] = {
-    {"none", TRACE_NOTHING, NULL},
-    {"cuda", TRACE_CUDA, NULL},
-    {"cuda-sw", TRACE_CUDA, NULL},
-    {"nvtx", TRACE_NVTX, NULL},
-    {"nccl", TRACE_DOMAIN, "NCCL"},
-    {"cublas", TRACE_DOMAIN, "cuBLAS"},
-    {"cublas-verbose", TRACE_DOMAIN, "cuBLAS"},
-    {"cudnn", TRACE_DOMAIN, "cuDNN"},
-    {"cusparse", TRACE_DOMAIN, "cuSPARSE"},
-    {"cusolver", TRACE_DOMAIN, "cuSOLVER"},
-    {"osrt", TRACE_IGNORED, NULL},
-    {"opengl", TRACE_IGNORED, NULL},
-    {"vulkan", TRACE_IGNORED, NULL},
-    {"mpi", TRACE_IGNORED, NULL},
-    {"ucx", TRACE_IGNORED, NULL},
-    {"openacc", TRACE_IGNORED, NULL},
-    {"openmp", TRACE_IGNORED, NULL},
-    {"oshmem", TRACE_IGNORED, NULL},
-    {"syscall", TRACE_IGNORED, NULL},
-    {"python-gil", TRACE_IGNORED, NULL},
+    {"none", TRACE_NOTHING, NULL, 0, 0},
+    {"cuda", TRACE_CUDA, NULL, 0, 0},
+    {"cuda-sw", TRACE_CUDA, NULL, 0, 0},
+    {"nvtx", TRACE_NVTX, NULL, 0, 0},
+    {"nccl", TRACE_DOMAIN, "NCCL", 0, 0},
+    /* cuBLAS and cuDNN tell of their handles at level 1, cuSPARSE and cuSOLVER at 2 alone */
+    {"cublas", TRACE_DOMAIN, "cuBLAS", RECORD_LIBRARY_CUBLAS, 1},
+    {"cublas-verbose", TRACE_DOMAIN, "cuBLAS", RECORD_LIBRARY_CUBLAS, 2},
+    {"cudnn", TRACE_DOMAIN, "cuDNN", RECORD_LIBRARY_CUDNN, 1},
+    {"cudnn-verbose", TRACE_DOMAIN, "cuDNN", RECORD_LIBRARY_CUDNN, 2},
+    {"cusparse", TRACE_DOMAIN, "CUSPARSE", RECORD_LIBRARY_CUSPARSE, 2},
+    {"cusparse-verbose", TRACE_DOMAIN, "CUSPARSE", RECORD_LIBRARY_CUSPARSE, 2},
+    {"cusolver", TRACE_DOMAIN, "cusolverDn", RECORD_LIBRARY_CUSOLVER, 2},
+    {"cusolver-verbose", TRACE_DOMAIN, "cusolverDn", RECORD_LIBRARY_CUSOLVER, 2},
+    {"osrt", TRACE_IGNORED, NULL, 0, 0},
+    {"opengl", TRACE_IGNORED, NULL, 0, 0},
+    {"vulkan", TRACE_IGNORED, NULL, 0, 0},
+    {"mpi", TRACE_IGNORED, NULL, 0, 0},
+    {"ucx", TRACE_IGNORED, NULL, 0, 0},
+    {"openacc", TRACE_IGNORED, NULL, 0, 0},
+    {"openmp", TRACE_IGNORED, NULL, 0, 0},
+    {"oshmem", TRACE_IGNORED, NULL, 0, 0},
+    {"syscall", TRACE_IGNORED, NULL, 0, 0},
+    {"python-gil", TRACE_IGNORED, NULL, 0, 0},
 };
 
 static const struct trace_word *find_trace(const char *text, size_t len)
 {
     for (size_t i = 0; i < sizeof trace_words / sizeof *trace_words; i++) {
-        if (is_word(text, len, trace_words[i].word)) {
+        const char *name = trace_words[i].word;
+        if (strlen(name) == len && strncasecmp(text, name, len) == 0) { /* nsys writes cuDNN, too */
             return &trace_words[i];
         }
     }
@@ -89,8 +97,10 @@ static const struct trace_word *find_trace(const char *text, size_t len)
 }
 
 static int do_trace(const struct trace_word *word, struct session_config *config,
-                    struct buf *ignored, struct err *err)
+                    struct record_libraries *libraries, struct buf *ignored, struct err *err)
 {
+    uint8_t *level = &libraries->level[word->library];
+    *level = word->level > *level ? word->level : *level;
     switch (word->action) {
     case TRACE_CUDA:
         config->trace_cuda = true;
@@ -111,9 +121,10 @@ static int do_trace(const struct trace_word *word, struct session_config *config
     return 0;
 }
 
-int record_parse_trace(const char *text, struct session_config *config, struct buf *ignored,
-                       struct err *err)
+int record_parse_trace(const char *text, struct session_config *config,
+                       struct record_libraries *libraries, struct buf *ignored, struct err *err)
 {
+    *libraries = (struct record_libraries){{0}};
     config->trace_cuda = false;
     config->trace_nvtx = false;
     config->domains_mode = SESSION_DOMAINS_ALL;
@@ -122,11 +133,11 @@ int record_parse_trace(const char *text, struct session_config *config, struct b
         const struct trace_word *word = find_trace(text, len);
         if (!word) {
             return err_set(err,
-                           "'%.*s' cannot be traced; there are cuda, nvtx, nccl, cublas, cudnn "
-                           "and none",
+                           "'%.*s' cannot be traced; there are cuda, nvtx, nccl, cublas, cudnn, "
+                           "cusparse, cusolver and none",
                            (int)len, text);
         }
-        if (do_trace(word, config, ignored, err) < 0) {
+        if (do_trace(word, config, libraries, ignored, err) < 0) {
             return -1;
         }
         text += len;

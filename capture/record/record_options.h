@@ -5,11 +5,12 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/base/err.h"
+#include "capture/record/record_libraries.h"
 #include "capture/spool/session.h"
 
 /* --trace: "cuda,nvtx", "none", ...; what nsys can trace and we cannot is named in ignored. */
-int record_parse_trace(const char *text, struct session_config *config, struct buf *ignored,
-                       struct err *err);
+int record_parse_trace(const char *text, struct session_config *config,
+                       struct record_libraries *libraries, struct buf *ignored, struct err *err);
 
 /* --capture-range-end: none, stop, stop-shutdown, repeat[:N], repeat-shutdown:N, each with an
  * optional mode of nsys behind it (":sync"), which changes nothing here. *shutdown: end the command

@@ -468,6 +468,9 @@ static void run_mode(const char *mode, const char *value, int number)
         ends(value);
     } else if (strcmp(mode, "mark") == 0) {
         nvtx.mark_a(value);
+    } else if (strcmp(mode, "domain") == 0) {
+        struct nvtx_attributes call = attributes_of("call");
+        nvtx.domain_mark(nvtx.domain_a(value), &call);
     } else if (strcmp(mode, "texts") == 0) {
         text_sizes();
     } else if (strcmp(mode, "long") == 0) {

@@ -43,7 +43,8 @@ struct record_args {
 static int call_trace(void *args, const char *value, struct err *err)
 {
     struct record_args *record = args;
-    return record_parse_trace(value, &record->record.config, &record->ignored, err);
+    return record_parse_trace(value, &record->record.config, &record->record.libraries,
+                              &record->ignored, err);
 }
 
 static int call_range_end(void *args, const char *value, struct err *err)
@@ -104,10 +105,11 @@ static int call_cupti(void *args, const char *value, struct err *err)
 static const struct opts_option OPTIONS[] = {
     {.kind = OPTS_GROUP, .help = "What to record"},
     {'t', "trace", "WHAT,...", .kind = OPTS_CALL, .call = call_trace,
-     .choices = "cuda|nvtx|nccl|cublas|cudnn|none",
-     .help = "cuda, nvtx, none; nccl, cublas and cudnn choose the NVTX ranges of these libraries "
-             "alone. Default: cuda,nvtx. What nsys can trace beside these is accepted and named as "
-             "not recorded."},
+     .choices = "cuda|nvtx|nccl|cublas|cudnn|cusparse|cusolver|none",
+     .help = "cuda, nvtx, none; nccl, cublas, cudnn, cusparse and cusolver: the calls of these "
+             "libraries, which mark them by NVTX where it is asked for; cublas-verbose and the "
+             "like: all their calls. With nvtx beside them all other ranges, too. Default: "
+             "cuda,nvtx. What nsys can trace beside these is accepted and named as not recorded."},
     {0, "api", "WHICH", .kind = OPTS_CALL, .call = call_api, .choices = "all|launch|none",
      .help = "Which CUDA calls: all (default; but the chatty queries), launch (what puts work on a "
              "GPU, and synchronisation: less overhead) or none (kernels then have no launch)."},
