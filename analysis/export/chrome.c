@@ -492,10 +492,10 @@ int chrome_write(const struct facts *facts, const struct chrome_options *options
     }
     w.shift_ns = facts->trace->begin_ns < 0 ? -facts->trace->begin_ns : 0;
     tracks_number(&w);
+    json_head(&w.buf, "cutline-chrome", 1);
     buf_addf(&w.buf,
-             "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"cutline %s\","
-             "\"shift_ns\":%lld},\"traceEvents\":[",
-             CUTLINE_VERSION, (long long)w.shift_ns);
+             ",\"displayTimeUnit\":\"ns\",\"otherData\":{\"shift_ns\":%lld},\"traceEvents\":[",
+             (long long)w.shift_ns);
     names_processes(&w);
     names_tracks(&w);
     lanes_write(&w);

@@ -142,8 +142,8 @@ static void json_failures(const struct info *info, struct buf *out)
 void info_json(const struct info *info, struct buf *out)
 {
     struct buf verdict = {0};
-    bool first = true;
-    buf_addc(out, '{');
+    bool first = false;
+    json_head(out, "cutline-info", 1);
     info_verdict_text(info, &verdict);
     json_value(out, "verdict", (struct info_value){buf_text(&verdict), verdict.len}, &first);
     buf_free(&verdict);

@@ -91,3 +91,9 @@ void json_us(struct buf *out, int64_t ns)
     buf_addc(out, '.');
     buf_add(out, &digits[DIGITS_MAX - DECIMALS], DECIMALS);
 }
+
+void json_head(struct buf *out, const char *schema, int version)
+{
+    buf_addf(out, "{\"schema\":\"%s\",\"version\":%d,\"producer\":\"cutline %s\"", schema, version,
+             CUTLINE_VERSION);
+}

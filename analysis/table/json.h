@@ -12,6 +12,9 @@
 
 /* Adds the text with its quotes. len bytes. */
 void json_text(struct buf *out, const char *text, size_t len);
+/* Adds '{"schema":"NAME","version":N,"producer":"cutline VERSION"': how every document begins. The
+ * version of a schema counts up where a member changes its meaning or goes; new members may come. */
+void json_head(struct buf *out, const char *schema, int version);
 /* Adds a decimal integer. */
 void json_number(struct buf *out, int64_t value);
 /* Adds ns as microseconds with three decimals, exactly: 1500 -> "1.500". */

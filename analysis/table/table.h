@@ -79,13 +79,14 @@ enum table_format {
     TABLE_FORMAT_TABLE,  /* the same with a frame */
     TABLE_FORMAT_CSV,
     TABLE_FORMAT_TSV,
-    TABLE_FORMAT_JSON, /* an array of objects; always parses */
+    TABLE_FORMAT_JSON, /* an array of objects; always parses (document.h makes a document of it) */
 };
 
 struct table_output {
     enum table_format format;
     int64_t time_unit_ns; /* 1, 1000, 1000000 or 1000000000 */
     bool ascii;           /* COLUMN and TABLE: only ASCII */
+    bool spreadsheet;     /* CSV and TSV: no text begins like a formula */
 };
 
 /* Where text goes: returns 0, or nonzero to stop. */
@@ -97,6 +98,10 @@ struct table_sink {
 /* Writes the whole table in one format. 0, or -1 (memory, or the sink stopped). */
 int table_write(const struct table *table, const struct table_output *output,
                 const struct table_sink *sink, struct err *err);
+/* Adds the header of a column with its unit: "Total Time (ns)". */
+void table_header(const struct table *table, int column, int64_t time_unit_ns, struct buf *out);
+/* The name of a time unit: "ns", "us", "ms", "s". */
+const char *table_unit_name(int64_t time_unit_ns);
 /* Adds the text with the blocks of sparklines as ASCII; all else as it is. */
 void table_text_ascii(struct buf *out, const char *text, size_t len);
 /* The format of a name ("column", "table", "csv", "tsv", "json"), -1 if none. */

@@ -44,7 +44,6 @@ struct table_writer {
     size_t *widths;           /* columns of each column; for people */
     char **headers;           /* with units; owned */
     int unit_digits;          /* 0, 3, 6, 9 */
-    const char *unit;         /* "ns" */
     struct buf pool;          /* csv, tsv, json: the form of each text that was met */
     struct table_form *forms; /* owned, by text number */
 };
@@ -365,6 +364,10 @@ static void table_add_form(struct table_writer *w, size_t row, int column,
             json_text(&w->pool, cell->text, cell->len);
         } else {
             buf_reset(&w->cell);
+            if (w->output->spreadsheet && cell->len > 0 &&
+                memchr("=+-@\t\r", cell->text[0], 6) != NULL) {
+                buf_addc(&w->cell, '\''); /* a spreadsheet would run what follows as a formula */
+            }
             utf8_sanitize(&w->cell, cell->text, cell->len, false);
             table_add_field(&w->pool, buf_text(&w->cell), w->cell.len, separator);
             w->pool.failed = w->pool.failed || w->cell.failed;
@@ -449,28 +452,43 @@ static void table_write_json(struct table_writer *w)
     buf_adds(&w->out, rows == 0 ? "]\n" : "\n]\n");
 }
 
+/* Decimals of a time that keep every nanosecond in the unit. */
+static int unit_digits(int64_t time_unit_ns)
+{
+    return time_unit_ns >= 1000000000 ? 9
+           : time_unit_ns >= 1000000  ? 6
+           : time_unit_ns >= 1000     ? 3
+                                      : 0;
+}
+
+const char *table_unit_name(int64_t time_unit_ns)
+{
+    static const char *const names[] = {"ns", "us", "ms", "s"};
+    return names[unit_digits(time_unit_ns) / 3];
+}
+
+void table_header(const struct table *table, int column, int64_t time_unit_ns, struct buf *out)
+{
+    const struct table_column *about = &table->columns[column];
+    buf_adds(out, about->header);
+    if (about->type == TABLE_TIME || about->type == TABLE_TIME_1) {
+        buf_addf(out, " (%s)", table_unit_name(time_unit_ns));
+    } else if (about->type == TABLE_MB) {
+        buf_adds(out, " (MB)");
+    }
+}
+
 /* Header texts with their units. 0 or -1. */
 static int table_make_headers(struct table_writer *w)
 {
-    static const char *const UNITS[] = {"ns", "us", "ms", "s"};
-    int column;
-    w->unit_digits = w->output->time_unit_ns >= 1000000000 ? 9
-                     : w->output->time_unit_ns >= 1000000  ? 6
-                     : w->output->time_unit_ns >= 1000     ? 3
-                                                           : 0;
-    w->unit = UNITS[w->unit_digits / 3];
-    for (column = 0; column < w->table->column_count; column++) {
-        const struct table_column *about = &w->table->columns[column];
-        bool time = about->type == TABLE_TIME || about->type == TABLE_TIME_1;
-        size_t bytes = strlen(about->header) + 8;
-        w->headers[column] = malloc(bytes);
-        if (w->headers[column] == NULL) {
+    w->unit_digits = unit_digits(w->output->time_unit_ns);
+    for (int column = 0; column < w->table->column_count; column++) {
+        struct buf text = {0};
+        table_header(w->table, column, w->output->time_unit_ns, &text);
+        w->headers[column] = text.data;
+        if (buf_failed(&text)) {
             return -1;
         }
-        (void)snprintf(w->headers[column], bytes, time ? "%s (%s)" : "%s%s", about->header,
-                       time                      ? w->unit
-                       : about->type == TABLE_MB ? " (MB)"
-                                                 : "");
     }
     return 0;
 }

@@ -568,8 +568,12 @@ def read_json(path):
     if not os.path.exists(path):
         return None
     with open(path, encoding="utf-8") as file:
-        objects = json.load(file, parse_int=str, parse_float=str)
+        document = json.load(file, parse_int=str, parse_float=str)
+    assert (document["schema"], document["version"]) == ("cutline-tables", "1"), document["schema"]
+    table, = document["tables"]
+    objects = table["rows"]
     header = list(objects[0]) if objects else []
+    assert not objects or header == table["columns"], (header, table["columns"])
     return [header] + [["" if v is None else v for v in o.values()] for o in objects]
 
 

@@ -42,7 +42,7 @@ def ops_of(capture):
 def run_json(program, command, spec, capture, *options):
     out = subprocess.run([program, command, "-q", "-f", "json", "-r", spec, *options, capture],
                          check=True, capture_output=True).stdout
-    return json.loads(out)
+    return json.loads(out)["tables"][0]["rows"]
 
 
 class Checker:

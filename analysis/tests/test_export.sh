@@ -41,7 +41,9 @@ import csv, json, sys
 work = sys.argv[1]
 read = lambda name: open(f"{work}/table.{name}", encoding="utf-8", newline="")
 rows = list(csv.DictReader(read("csv")))
-objects = json.load(read("json"))
+table, = json.load(read("json"))["tables"]
+objects = table["rows"]
+assert table["columns"] == next(csv.reader(read("csv")))
 assert len(rows) == len(objects) == sum(1 for _ in csv.reader(read("tsv"), delimiter="\t")) - 1
 assert not objects or list(objects[0]) == list(rows[0])
 EOF

@@ -20,7 +20,9 @@ cp "$work/out" "$work/text"
 doctor -f json
 python3 - "$work/out" "$work/text" <<'END'
 import json, re, sys
-rows = json.load(open(sys.argv[1]))
+document = json.load(open(sys.argv[1]))
+assert (document["schema"], document["version"]) == ("cutline-doctor", 1)
+rows = document["checks"]
 text = [line.split(None, 2) for line in open(sys.argv[2]) if re.match("ok|note|problem", line)]
 assert len(rows) == len(text), (rows, text)
 for row, (status, check, _) in zip(rows, text):

@@ -24,6 +24,7 @@ struct analyze_args {
     int format; /* index in the choices, -1 = not given */
     bool force;
     bool quiet;
+    bool spreadsheet;
     bool all;
 };
 
@@ -67,6 +68,9 @@ static const struct opts_option OPTIONS[] = {
     {0, "timeunit", "UNIT", .kind = OPTS_TEXT, .choices = "ns|us|ms|s",
      .at = offsetof(struct analyze_args, timeunit),
      .help = "Unit of times in tables: ns (default), us, ms or s."},
+    {0, "spreadsheet", .kind = OPTS_BOOL, .at = offsetof(struct analyze_args, spreadsheet),
+     .help = "csv and tsv: put ' before a text that begins with = + - or @, which a spreadsheet "
+             "would take for a formula."},
     {'q', "quiet", .kind = OPTS_BOOL, .at = offsetof(struct analyze_args, quiet),
      .help = "Print the tables alone: no titles and no SKIPPED lines."},
     {.kind = OPTS_GROUP, .help = "Where to look"},
@@ -107,7 +111,7 @@ struct analyze {
     struct trace *trace;
     struct shared *shared;
     bool failed;
-    bool printed; /* a table went to stdout */
+    struct tables_page page;
     struct err err;
 };
 
@@ -118,7 +122,7 @@ static void rule_run(struct analyze *run, const struct report_call *call)
     struct report_result result;
     int rc = report_run(run->shared, call, &run->options, &result, &run->err);
     if (rc == 0) {
-        rc = tables_print(&run->form, call->text, &result, &run->printed, &run->err);
+        rc = tables_print(&run->form, call->text, &result, &run->page, &run->err);
     }
     report_result_free(&result);
     if (rc != 0) {
@@ -350,7 +354,8 @@ static int prepare(struct analyze *run, const struct opts_rest *rest, struct cal
                                      .target = args->output,
                                      .format = args->format,
                                      .force = args->force,
-                                     .quiet = args->quiet};
+                                     .quiet = args->quiet,
+                                     .spreadsheet = args->spreadsheet};
     for (int i = 0; i < args->fail_on.count; i++) {
         struct threshold limit;
         if (threshold_parse(args->fail_on.items[i], &limit, err) != 0) {
@@ -389,6 +394,10 @@ static int run_all(struct analyze *run, const struct calls *calls)
     }
     for (size_t i = 0; i < calls->count; i++) {
         rule_run(run, &calls->list[i]);
+    }
+    if (tables_finish(&run->page, &run->err) != 0) {
+        output_error(COMMAND_ANALYZE.name, &run->err);
+        run->failed = true;
     }
     if (findings) {
         status = findings_run(run, calls->count == 0);

@@ -31,6 +31,7 @@ struct diff_args {
     bool all;
     bool force;
     bool quiet;
+    bool spreadsheet;
 };
 
 static const struct opts_option OPTIONS[] = {
@@ -70,6 +71,9 @@ static const struct opts_option OPTIONS[] = {
      .help = "At most N rows of each kind; -1 prints all. Default: 20 for people, else all."},
     {0, "all", .kind = OPTS_FLAG, .at = offsetof(struct diff_args, all),
      .help = "For people: rows that did not change, too."},
+    {0, "spreadsheet", .kind = OPTS_BOOL, .at = offsetof(struct diff_args, spreadsheet),
+     .help = "csv and tsv: put ' before a text that begins with = + - or @, which a spreadsheet "
+             "would take for a formula."},
     {'q', "quiet", .kind = OPTS_BOOL, .at = offsetof(struct diff_args, quiet),
      .help = "Print the tables alone: no titles."},
     {.kind = OPTS_END},
@@ -121,7 +125,8 @@ static int prepare(struct compare *run, const struct opts_rest *rest)
                                      .target = args->output,
                                      .format = args->format,
                                      .force = args->force,
-                                     .quiet = args->quiet};
+                                     .quiet = args->quiet,
+                                     .spreadsheet = args->spreadsheet};
     run->options = (struct diff_options){.per = args->per,
                                          .exact = args->exact,
                                          .begin_ns = {INT64_MIN, INT64_MIN},

@@ -70,7 +70,8 @@ static void add_text(const struct doctor *doctor, struct buf *out)
 
 static void add_json(const struct doctor *doctor, struct buf *out)
 {
-    buf_adds(out, "[");
+    json_head(out, "cutline-doctor", 1);
+    buf_adds(out, ",\"checks\":[");
     for (size_t i = 0; i < doctor->n; i++) {
         const struct doctor_line *line = &doctor->lines[i];
         buf_addf(out, "%s\n{\"check\": \"%s\", \"status\": \"%s\", \"text\": ", i ? "," : "",
@@ -84,7 +85,7 @@ static void add_json(const struct doctor *doctor, struct buf *out)
         }
         buf_adds(out, "}");
     }
-    buf_adds(out, "\n]\n");
+    buf_adds(out, "\n]}\n");
 }
 
 static int doctor_main(int argc, char **argv)

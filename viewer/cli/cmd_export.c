@@ -7,6 +7,7 @@
 
 #include "analysis/export/chrome.h"
 #include "analysis/report/events_table.h"
+#include "analysis/table/document.h"
 #include "analysis/table/gzip.h"
 #include "viewer/cli/command.h"
 #include "viewer/cli/opts.h"
@@ -28,6 +29,7 @@ struct export_args {
     bool force;
     bool no_flows;
     bool no_counters;
+    bool spreadsheet;
 };
 
 /* Tables of events, then reports, then rules. */
@@ -71,6 +73,9 @@ static const struct opts_option OPTIONS[] = {
     {0, "timeunit", "UNIT", .kind = OPTS_TEXT, .choices = "ns|us|ms|s",
      .at = offsetof(struct export_args, timeunit),
      .help = "Unit of times in tables: ns (default), us, ms or s."},
+    {0, "spreadsheet", .kind = OPTS_BOOL, .at = offsetof(struct export_args, spreadsheet),
+     .help = "csv and tsv: put ' before a text that begins with = + - or @, which a spreadsheet "
+             "would take for a formula."},
     {0, "no-flows", .kind = OPTS_FLAG, .at = offsetof(struct export_args, no_flows),
      .help = "chrome: leave out the arrows from calls to their ops."},
     {0, "no-counters", .kind = OPTS_FLAG, .at = offsetof(struct export_args, no_counters),
@@ -112,21 +117,34 @@ static int write_chrome(struct export *run, const struct table_sink *sink)
     return rc;
 }
 
-static int write_table(struct export *run, const struct table *table, const struct table_sink *sink)
+static int write_table(struct export *run, const struct table *table, const char *missing,
+                       const struct table_sink *sink)
 {
+    const struct document_table entry = {.table = table,
+                                         .name = run->args->table != NULL ? run->args->table
+                                                                          : events_table_name(0),
+                                         .missing = missing};
     static const enum table_format formats[] = {[TYPE_CSV] = TABLE_FORMAT_CSV,
                                                 [TYPE_TSV] = TABLE_FORMAT_TSV,
                                                 [TYPE_JSON] = TABLE_FORMAT_JSON};
     const struct table_output how = {.format = formats[run->args->type],
-                                     .time_unit_ns = run->unit_ns};
-    return table_write(table, &how, sink, &run->err);
+                                     .time_unit_ns = run->unit_ns,
+                                     .spreadsheet = run->args->spreadsheet};
+    if (how.format != TABLE_FORMAT_JSON) {
+        return table_write(table, &how, sink, &run->err);
+    }
+    return document_begin(sink, &run->err) != 0 ||
+                   document_table(&entry, &how, sink, &run->err) != 0 ||
+                   document_end(sink, &run->err) != 0
+               ? -1
+               : 0;
 }
 
 static int write_events(struct export *run, int events, const struct table_sink *sink)
 {
     struct table *table = events_table(run->trace, (enum trace_table)events, run->options.begin_ns,
                                        run->options.end_ns, &run->err);
-    int rc = table == NULL ? -1 : write_table(run, table, sink);
+    int rc = table == NULL ? -1 : write_table(run, table, NULL, sink);
     table_free(table);
     return rc;
 }
@@ -155,7 +173,8 @@ static int write_report(struct export *run, const struct table_sink *sink)
     struct shared *shared = shared_new(run->trace, &run->err);
     int rc = shared == NULL ? -1 : report_run(shared, &call, &run->options, &result, &run->err);
     if (rc == 0) {
-        rc = write_table(run, result.table, sink);
+        rc = write_table(run, result.table, result.status == REPORT_MISSING ? result.missing : NULL,
+                         sink);
     }
     shared_free(shared);
     report_result_free(&result);

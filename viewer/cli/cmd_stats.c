@@ -26,6 +26,7 @@ struct stats_args {
     int nvtx_scope;
     bool force;
     bool quiet;
+    bool spreadsheet;
 };
 
 static const char *report_at(size_t i)
@@ -64,6 +65,9 @@ static const struct opts_option OPTIONS[] = {
      .at = offsetof(struct stats_args, timeunit),
      .help = "Unit of times: ns (default), us, ms or s, also nsec, usec, msec, "
              "seconds."},
+    {0, "spreadsheet", .kind = OPTS_BOOL, .at = offsetof(struct stats_args, spreadsheet),
+     .help = "csv and tsv: put ' before a text that begins with = + - or @, which a spreadsheet "
+             "would take for a formula."},
     {'q', "quiet", .kind = OPTS_BOOL, .at = offsetof(struct stats_args, quiet),
      .help = "Print the tables alone: no Processing and no SKIPPED lines."},
     {.kind = OPTS_GROUP, .help = "What to count"},
@@ -180,6 +184,7 @@ static int make_form(struct stats *run, size_t i)
                                          .unit_ns = run->unit_ns,
                                          .force = run->args->force,
                                          .quiet = run->args->quiet,
+                                         .spreadsheet = run->args->spreadsheet,
                                          .as_stats = true};
     if (format == NULL || strcmp(format, ".") == 0) {
         return 0;
@@ -234,13 +239,13 @@ static int prepare(struct stats *run, const struct opts_rest *rest)
     return plan(run);
 }
 
-static void print_table(struct stats *run, size_t i, bool *printed)
+static void print_table(struct stats *run, size_t i, struct tables_page *page)
 {
     struct report_result result;
     const struct report_call *call = &run->calls[i];
     int rc = report_run(run->shared, call, &run->options, &result, &run->err);
     if (rc == 0) {
-        rc = tables_print(&run->forms[i], call->text, &result, printed, &run->err);
+        rc = tables_print(&run->forms[i], call->text, &result, page, &run->err);
     }
     report_result_free(&result);
     if (rc != 0) {
@@ -253,7 +258,7 @@ static int print_tables(struct stats *run)
 {
     const struct trace_options load = {.kinds =
                                            tables_kinds(run->calls, run->count, &run->options)};
-    bool printed = false;
+    struct tables_page page = {0};
     run->trace = trace_load(run->path, &load, &run->err);
     run->shared = run->trace == NULL ? NULL : shared_new(run->trace, &run->err);
     if (run->shared == NULL) {
@@ -264,7 +269,11 @@ static int print_tables(struct stats *run)
     tables_say_outside(COMMAND_STATS.name, "filter-time", run->trace, run->options.begin_ns,
                        run->options.end_ns);
     for (size_t i = 0; i < run->count; i++) {
-        print_table(run, i, &printed);
+        print_table(run, i, &page);
+    }
+    if (tables_finish(&page, &run->err) != 0) {
+        output_error(COMMAND_STATS.name, &run->err);
+        run->failed = true;
     }
     shared_free(run->shared);
     trace_free(run->trace);

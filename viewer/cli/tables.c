@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "analysis/base/utf8.h"
+#include "analysis/table/document.h"
 
 bool tables_stdout(const struct tables_form *form)
 {
@@ -77,39 +78,70 @@ int tables_open(const struct tables_form *form, const char *name, struct output 
     return output_open_file(out, buf_text(file), err);
 }
 
-int tables_write(const struct tables_form *form, const char *name, const struct table *table,
-                 const struct buf *note, struct output *out, struct err *err)
+static struct table_output output_of(const struct tables_form *form)
 {
-    bool person = tables_person(form);
-    const struct table_output how = {.format = (enum table_format)format_of(form),
-                                     .time_unit_ns = form->unit_ns,
-                                     .ascii = person && tables_stdout(form) && output_ascii()};
-    const struct table_sink sink = {output_write, out};
+    return (struct table_output){.format = (enum table_format)format_of(form),
+                                 .time_unit_ns = form->unit_ns,
+                                 .ascii =
+                                     tables_person(form) && tables_stdout(form) && output_ascii(),
+                                 .spreadsheet = form->spreadsheet};
+}
+
+/* What comes before the table, for people. */
+static void write_title(const struct tables_form *form, const char *name, const struct table *table,
+                        struct output *out)
+{
     struct buf text = {0};
-    if (person && (!form->quiet || form->as_stats)) {
+    if (tables_person(form) && (!form->quiet || form->as_stats)) {
         buf_addf(&text, "\n ** %s (", table_title(table));
         utf8_sanitize(&text, name, strlen(name), false);
         buf_adds(&text, "):\n\n");
         (void)output_buf(out, &text);
     }
-    if (table_write(table, &how, &sink, err) != 0 && !output_gone(out)) {
-        buf_free(&text);
-        return -1;
+    buf_free(&text);
+}
+
+/* What comes after it. */
+static void write_note(const struct tables_form *form, const struct buf *note, struct output *out)
+{
+    struct buf text = {0};
+    if (!tables_person(form)) {
+        return;
     }
-    buf_reset(&text);
-    if (person && ((note != NULL && note->len > 0) || form->as_stats)) {
+    if (note->len > 0 || form->as_stats) {
         buf_addc(&text, '\n');
     }
-    if (person && note != NULL && note->len > 0) {
-        if (how.ascii) {
-            table_text_ascii(&text, note->data, note->len);
-        } else {
-            buf_add(&text, note->data, note->len);
-        }
-        buf_adds(&text, form->as_stats ? "\n" : "");
+    if (note->len > 0 && output_of(form).ascii) {
+        table_text_ascii(&text, note->data, note->len);
+    } else {
+        buf_add(&text, buf_text(note), note->len);
+    }
+    if (note->len > 0 && form->as_stats) {
+        buf_addc(&text, '\n');
     }
     (void)output_buf(out, &text);
     buf_free(&text);
+}
+
+int tables_write(const struct tables_form *form, const char *name, const struct table *table,
+                 const struct buf *note, struct output *out, struct err *err)
+{
+    static const struct buf no_note = {0};
+    const struct table_output how = output_of(form);
+    const struct table_sink sink = {output_write, out};
+    const struct document_table entry = {.table = table, .name = name};
+    int rc = 0;
+    write_title(form, name, table, out);
+    if (how.format != TABLE_FORMAT_JSON) {
+        rc = table_write(table, &how, &sink, err);
+    } else if (document_begin(&sink, err) != 0 || document_table(&entry, &how, &sink, err) != 0 ||
+               document_end(&sink, err) != 0) {
+        rc = -1;
+    }
+    if (rc != 0 && !output_gone(out)) {
+        return -1;
+    }
+    write_note(form, note == NULL ? &no_note : note, out);
     return 0;
 }
 
@@ -149,9 +181,34 @@ static void say_skipped(const struct tables_form *form, const char *missing, str
     buf_free(&text);
 }
 
+static const char *missing_of(const struct report_result *result)
+{
+    return result->status == REPORT_MISSING ? result->missing : NULL;
+}
+
+/* A table of the document on the standard output; it stays open for the next. */
+static int write_in_document(const struct tables_form *form, const char *name,
+                             const struct report_result *result, struct tables_page *page,
+                             struct output *out, struct err *err)
+{
+    const struct table_output how = output_of(form);
+    const struct table_sink sink = {output_write, out};
+    const struct document_table entry = {.table = result->table,
+                                         .name = name,
+                                         .missing = missing_of(result),
+                                         .is_next = page->is_document};
+    if ((!entry.is_next && document_begin(&sink, err) != 0) ||
+        document_table(&entry, &how, &sink, err) != 0) {
+        return output_gone(out) ? 0 : -1;
+    }
+    page->is_document = true;
+    return 0;
+}
+
 /* To an output that is open. */
 static int print_to(const struct tables_form *form, const char *name,
-                    const struct report_result *result, struct output *out, struct err *err)
+                    const struct report_result *result, struct tables_page *page,
+                    struct output *out, struct err *err)
 {
     bool to_stdout = tables_stdout(form);
     bool beside = to_stdout && tables_person(form);
@@ -164,11 +221,28 @@ static int print_to(const struct tables_form *form, const char *name,
             return 0;
         }
     }
+    if (to_stdout && format_of(form) == TABLE_FORMAT_JSON) {
+        return write_in_document(form, name, result, page, out, err);
+    }
     return tables_write(form, name, result->table, &result->note, out, err);
 }
 
+/* What separates a table from the one before it on the standard output. */
+static void separate(const struct tables_form *form, struct tables_page *page, struct output *out)
+{
+    bool is_json = format_of(form) == TABLE_FORMAT_JSON;
+    const struct table_sink sink = {output_write, out};
+    if (page->is_document && !is_json) {
+        (void)document_end(&sink, NULL);
+        page->is_document = false;
+    }
+    if (page->printed && !tables_person(form) && !page->is_document) {
+        (void)output_text(out, "\n");
+    }
+}
+
 int tables_print(const struct tables_form *form, const char *name,
-                 const struct report_result *result, bool *printed, struct err *err)
+                 const struct report_result *result, struct tables_page *page, struct err *err)
 {
     struct output out;
     struct buf file = {0};
@@ -181,15 +255,30 @@ int tables_print(const struct tables_form *form, const char *name,
     }
     int rc = tables_open(form, name, &out, &file, err);
     if (rc == 0) {
-        if (tables_stdout(form) && !tables_person(form) && *printed) {
-            (void)output_text(&out, "\n");
+        if (tables_stdout(form)) {
+            separate(form, page, &out);
         }
-        rc = print_to(form, name, result, &out, err);
+        rc = print_to(form, name, result, page, &out, err);
         if (output_close(&out, rc == 0 ? err : NULL) != 0) {
             rc = -1;
         }
-        *printed = *printed || tables_stdout(form);
+        page->printed = page->printed || tables_stdout(form);
     }
     buf_free(&file);
     return rc;
+}
+
+int tables_finish(struct tables_page *page, struct err *err)
+{
+    struct output out;
+    if (!page->is_document) {
+        return 0;
+    }
+    page->is_document = false;
+    if (output_open(&out, NULL, err) != 0) {
+        return -1;
+    }
+    const struct table_sink sink = {output_write, &out};
+    (void)document_end(&sink, NULL);
+    return output_close(&out, err);
 }

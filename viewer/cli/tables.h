@@ -78,9 +78,10 @@ struct tables_form {
     const char *nvtx;    /* --filter-nvtx, for the name of a file; may be NULL */
     int format;          /* enum table_format; -1: column on stdout, csv elsewhere */
     int64_t unit_ns;
-    bool force;    /* replace files */
-    bool quiet;    /* tables alone */
-    bool as_stats; /* with nsys's "Processing" lines and the empty lines around them */
+    bool force;       /* replace files */
+    bool quiet;       /* tables alone */
+    bool spreadsheet; /* csv and tsv: no text begins like a formula */
+    bool as_stats;    /* with nsys's "Processing" lines and the empty lines around them */
 };
 
 /* Is the output a page for people: column or table? */
@@ -90,13 +91,21 @@ bool tables_stdout(const struct tables_form *form);
 /* Opens the target: NAME is the last part of a file's name, BASE_NAME.EXT. 0 or -1. */
 int tables_open(const struct tables_form *form, const char *name, struct output *out,
                 struct buf *file, struct err *err);
-/* Title and table, and the note for people, to an open output. 0 or -1. */
+/* Title and table, and the note for people, to an open output; in JSON a whole document. 0 or -1. */
 int tables_write(const struct tables_form *form, const char *name, const struct table *table,
                  const struct buf *note, struct output *out, struct err *err);
 
-/* Prints what a report or rule answered, or that its data are missing; *printed (tables are on the
- * standard output already) is kept up. 0 or -1. */
+/* What the tables before left on the standard output; zero before the first. */
+struct tables_page {
+    bool printed;     /* a table */
+    bool is_document; /* a document of JSON, which is still open for more tables */
+};
+
+/* Prints what a report or rule answered, or that its data are missing. Tables in JSON that follow
+ * each other on the standard output are one document. 0 or -1. */
 int tables_print(const struct tables_form *form, const char *name,
-                 const struct report_result *result, bool *printed, struct err *err);
+                 const struct report_result *result, struct tables_page *page, struct err *err);
+/* After the last of them. 0 or -1. */
+int tables_finish(struct tables_page *page, struct err *err);
 
 #endif

@@ -26,7 +26,9 @@ for stem in sys.argv[1:]:
     read = lambda form: open(f"{stem}.{form}", encoding="utf-8", newline="")
     rows = list(csv.DictReader(read("csv")))
     tabs = list(csv.reader(read("tsv"), delimiter="\t"))
-    objects = json.load(read("json"))
+    table, = json.load(read("json"))["tables"]
+    objects = table["rows"]
+    assert table["columns"] == tabs[0], (stem, table["columns"])
     assert len(rows) == len(objects) == len(tabs) - 1, (stem, len(rows), len(objects), len(tabs))
     assert all(len(line) == len(tabs[0]) for line in tabs), f"{stem}: ragged tsv"
     for row, item in zip(rows, objects):
