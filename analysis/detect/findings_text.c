@@ -27,8 +27,7 @@ static const struct table_column COLUMNS[] = {
 
 struct table *findings_table(const struct trace *trace, const struct findings *findings)
 {
-    struct table *table =
-        table_new("Findings", COLUMNS, (int)(sizeof(COLUMNS) / sizeof(COLUMNS[0])));
+    struct table *table = TABLE_NEW("Findings", COLUMNS);
     for (size_t i = 0; table != NULL && i < findings->count; i++) {
         const struct finding *finding = &findings->list[i];
         if (finding->recoverable_ns < 0) {

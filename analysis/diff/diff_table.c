@@ -147,8 +147,7 @@ bool diff_kept(const struct diff *diff, const struct diff_table_options *options
 
 struct table *diff_table(const struct diff *diff, const struct diff_table_options *options)
 {
-    struct table *table =
-        table_new("Comparison", ALL_COLUMNS, (int)(sizeof(ALL_COLUMNS) / sizeof(ALL_COLUMNS[0])));
+    struct table *table = TABLE_NEW("Comparison", ALL_COLUMNS);
     int64_t rows = 0;
     for (size_t i = 0; table != NULL && i < diff->count; i++) {
         const struct diff_row *row = &diff->rows[i];
@@ -167,8 +166,7 @@ struct table *diff_table(const struct diff *diff, const struct diff_table_option
 struct table *diff_section_table(const struct diff *diff, enum diff_section section,
                                  const struct diff_table_options *options, size_t *left_out)
 {
-    struct table *table = table_new(titles[section], SECTION_COLUMNS,
-                                    (int)(sizeof(SECTION_COLUMNS) / sizeof(SECTION_COLUMNS[0])));
+    struct table *table = TABLE_NEW(titles[section], SECTION_COLUMNS);
     int64_t rows = 0;
     *left_out = 0;
     for (size_t i = 0; table != NULL && i < diff->count; i++) {

@@ -115,9 +115,7 @@ struct table *events_table(const struct trace *trace, enum trace_table table, in
 {
     const struct trace_events *events = &trace->events[table];
     struct order *order = malloc(((size_t)events->count + 1) * sizeof(*order));
-    struct table *out = order == NULL ? NULL
-                                      : table_new(names[table], COLUMNS,
-                                                  (int)(sizeof(COLUMNS) / sizeof(COLUMNS[0])));
+    struct table *out = order == NULL ? NULL : TABLE_NEW(names[table], COLUMNS);
     size_t count = 0;
     if (out == NULL) {
         free(order);

@@ -101,16 +101,64 @@ enum {
     EXEC_TIMES,
 };
 
+enum {
+    EXEC_SUM_PID,
+    EXEC_SUM_TID,
+    EXEC_SUM_DEV_ID,
+    EXEC_SUM_COUNT,
+    EXEC_SUM_QCOUNT,
+    EXEC_SUM_TAVG,
+    EXEC_SUM_TMED,
+    EXEC_SUM_TMIN,
+    EXEC_SUM_TMAX,
+    EXEC_SUM_TSTD_DEV,
+    EXEC_SUM_AAVG,
+    EXEC_SUM_AMED,
+    EXEC_SUM_AMIN,
+    EXEC_SUM_AMAX,
+    EXEC_SUM_ASTD_DEV,
+    EXEC_SUM_QAVG,
+    EXEC_SUM_QMED,
+    EXEC_SUM_QMIN,
+    EXEC_SUM_QMAX,
+    EXEC_SUM_QSTD_DEV,
+    EXEC_SUM_KAVG,
+    EXEC_SUM_KMED,
+    EXEC_SUM_KMIN,
+    EXEC_SUM_KMAX,
+    EXEC_SUM_KSTD_DEV,
+    EXEC_SUM_API_NAME,
+    EXEC_SUM_KERNEL_NAME,
+};
+
 static const struct table_column EXEC_SUM_COLUMNS[] = {
-    {"PID", TABLE_INT, 0},        {"TID", TABLE_INT, 0},        {"DevId", TABLE_INT, 0},
-    {"Count", TABLE_INT, 0},      {"QCount", TABLE_INT, 0},     {"TAvg", TABLE_TIME_1, 0},
-    {"TMed", TABLE_TIME_1, 0},    {"TMin", TABLE_TIME, 0},      {"TMax", TABLE_TIME, 0},
-    {"TStdDev", TABLE_TIME_1, 0}, {"AAvg", TABLE_TIME_1, 0},    {"AMed", TABLE_TIME_1, 0},
-    {"AMin", TABLE_TIME, 0},      {"AMax", TABLE_TIME, 0},      {"AStdDev", TABLE_TIME_1, 0},
-    {"QAvg", TABLE_TIME_1, 0},    {"QMed", TABLE_TIME_1, 0},    {"QMin", TABLE_TIME, 0},
-    {"QMax", TABLE_TIME, 0},      {"QStdDev", TABLE_TIME_1, 0}, {"KAvg", TABLE_TIME_1, 0},
-    {"KMed", TABLE_TIME_1, 0},    {"KMin", TABLE_TIME, 0},      {"KMax", TABLE_TIME, 0},
-    {"KStdDev", TABLE_TIME_1, 0}, {"API Name", TABLE_TEXT, 0},  {"Kernel Name", TABLE_TEXT, 0},
+    [EXEC_SUM_PID] = {"PID", TABLE_INT, 0},
+    [EXEC_SUM_TID] = {"TID", TABLE_INT, 0},
+    [EXEC_SUM_DEV_ID] = {"DevId", TABLE_INT, 0},
+    [EXEC_SUM_COUNT] = {"Count", TABLE_INT, 0},
+    [EXEC_SUM_QCOUNT] = {"QCount", TABLE_INT, 0},
+    [EXEC_SUM_TAVG] = {"TAvg", TABLE_TIME_1, 0},
+    [EXEC_SUM_TMED] = {"TMed", TABLE_TIME_1, 0},
+    [EXEC_SUM_TMIN] = {"TMin", TABLE_TIME, 0},
+    [EXEC_SUM_TMAX] = {"TMax", TABLE_TIME, 0},
+    [EXEC_SUM_TSTD_DEV] = {"TStdDev", TABLE_TIME_1, 0},
+    [EXEC_SUM_AAVG] = {"AAvg", TABLE_TIME_1, 0},
+    [EXEC_SUM_AMED] = {"AMed", TABLE_TIME_1, 0},
+    [EXEC_SUM_AMIN] = {"AMin", TABLE_TIME, 0},
+    [EXEC_SUM_AMAX] = {"AMax", TABLE_TIME, 0},
+    [EXEC_SUM_ASTD_DEV] = {"AStdDev", TABLE_TIME_1, 0},
+    [EXEC_SUM_QAVG] = {"QAvg", TABLE_TIME_1, 0},
+    [EXEC_SUM_QMED] = {"QMed", TABLE_TIME_1, 0},
+    [EXEC_SUM_QMIN] = {"QMin", TABLE_TIME, 0},
+    [EXEC_SUM_QMAX] = {"QMax", TABLE_TIME, 0},
+    [EXEC_SUM_QSTD_DEV] = {"QStdDev", TABLE_TIME_1, 0},
+    [EXEC_SUM_KAVG] = {"KAvg", TABLE_TIME_1, 0},
+    [EXEC_SUM_KMED] = {"KMed", TABLE_TIME_1, 0},
+    [EXEC_SUM_KMIN] = {"KMin", TABLE_TIME, 0},
+    [EXEC_SUM_KMAX] = {"KMax", TABLE_TIME, 0},
+    [EXEC_SUM_KSTD_DEV] = {"KStdDev", TABLE_TIME_1, 0},
+    [EXEC_SUM_API_NAME] = {"API Name", TABLE_TEXT, 0},
+    [EXEC_SUM_KERNEL_NAME] = {"Kernel Name", TABLE_TEXT, 0},
 };
 
 /* A group: its bytes are the key, so there is no padding. */
@@ -208,7 +256,7 @@ static int exec_sum(const struct report_context *c, struct report_result *out, s
     int rc = exec_work_new(c, &work, err);
     out->status = c->trace->counts.kernels > 0 ? REPORT_ROWS : REPORT_MISSING;
     kit_need_calls(c, out);
-    out->table = table_new(REPORT_CUDA_KERN_EXEC_SUM.title, EXEC_SUM_COLUMNS, 27);
+    out->table = TABLE_NEW(REPORT_CUDA_KERN_EXEC_SUM.title, EXEC_SUM_COLUMNS);
     for (k = 0; rc == 0 && k < work.events.count; k++) {
         if (exec_times_of(c, work.events.list[k], &times)) {
             exec_groups_add(&work, &times, &groups);
@@ -221,7 +269,7 @@ static int exec_sum(const struct report_context *c, struct report_result *out, s
         exec_groups_put(c->trace, &groups, g, out->table);
     }
     if (rc == 0 && out->table != NULL) {
-        table_sort(out->table, 5, true);
+        table_sort(out->table, EXEC_SUM_TAVG, true);
     }
     for (i = 0; i < EXEC_TIMES; i++) {
         stat_groups_free(&groups.times[i]);
@@ -234,12 +282,38 @@ static int exec_sum(const struct report_context *c, struct report_result *out, s
 
 /* ---- cuda_kern_exec_trace ---- */
 
+enum {
+    EXEC_TRACE_API_START,
+    EXEC_TRACE_API_DUR,
+    EXEC_TRACE_QUEUE_START,
+    EXEC_TRACE_QUEUE_DUR,
+    EXEC_TRACE_KERNEL_START,
+    EXEC_TRACE_KERNEL_DUR,
+    EXEC_TRACE_TOTAL_DUR,
+    EXEC_TRACE_PID,
+    EXEC_TRACE_TID,
+    EXEC_TRACE_DEV_ID,
+    EXEC_TRACE_API_FUNCTION,
+    EXEC_TRACE_GRID_XYZ,
+    EXEC_TRACE_BLOCK_XYZ,
+    EXEC_TRACE_KERNEL_NAME,
+};
+
 static const struct table_column EXEC_TRACE_COLUMNS[] = {
-    {"API Start", TABLE_TIME, 0}, {"API Dur", TABLE_TIME, 0},      {"Queue Start", TABLE_TIME, 0},
-    {"Queue Dur", TABLE_TIME, 0}, {"Kernel Start", TABLE_TIME, 0}, {"Kernel Dur", TABLE_TIME, 0},
-    {"Total Dur", TABLE_TIME, 0}, {"PID", TABLE_INT, 0},           {"TID", TABLE_INT, 0},
-    {"DevId", TABLE_INT, 0},      {"API Function", TABLE_TEXT, 0}, {"GridXYZ", TABLE_TEXT, 0},
-    {"BlockXYZ", TABLE_TEXT, 0},  {"Kernel Name", TABLE_TEXT, 0},
+    [EXEC_TRACE_API_START] = {"API Start", TABLE_TIME, 0},
+    [EXEC_TRACE_API_DUR] = {"API Dur", TABLE_TIME, 0},
+    [EXEC_TRACE_QUEUE_START] = {"Queue Start", TABLE_TIME, 0},
+    [EXEC_TRACE_QUEUE_DUR] = {"Queue Dur", TABLE_TIME, 0},
+    [EXEC_TRACE_KERNEL_START] = {"Kernel Start", TABLE_TIME, 0},
+    [EXEC_TRACE_KERNEL_DUR] = {"Kernel Dur", TABLE_TIME, 0},
+    [EXEC_TRACE_TOTAL_DUR] = {"Total Dur", TABLE_TIME, 0},
+    [EXEC_TRACE_PID] = {"PID", TABLE_INT, 0},
+    [EXEC_TRACE_TID] = {"TID", TABLE_INT, 0},
+    [EXEC_TRACE_DEV_ID] = {"DevId", TABLE_INT, 0},
+    [EXEC_TRACE_API_FUNCTION] = {"API Function", TABLE_TEXT, 0},
+    [EXEC_TRACE_GRID_XYZ] = {"GridXYZ", TABLE_TEXT, 0},
+    [EXEC_TRACE_BLOCK_XYZ] = {"BlockXYZ", TABLE_TEXT, 0},
+    [EXEC_TRACE_KERNEL_NAME] = {"Kernel Name", TABLE_TEXT, 0},
 };
 
 static void exec_put_xyz(struct table *table, const int64_t *xyz)
@@ -291,7 +365,7 @@ static int exec_trace(const struct report_context *c, struct report_result *out,
     int rc = exec_work_new(c, &work, err);
     out->status = c->trace->counts.kernels > 0 ? REPORT_ROWS : REPORT_MISSING;
     kit_need_calls(c, out);
-    out->table = table_new(REPORT_CUDA_KERN_EXEC_TRACE.title, EXEC_TRACE_COLUMNS, 14);
+    out->table = TABLE_NEW(REPORT_CUDA_KERN_EXEC_TRACE.title, EXEC_TRACE_COLUMNS);
     if (rc == 0) {
         rows = gpu_rows_new(c->trace, &work.events, err);
         rc = rows == NULL ? -1 : 0;
@@ -302,7 +376,7 @@ static int exec_trace(const struct report_context *c, struct report_result *out,
         }
     }
     if (rc == 0 && out->table != NULL) {
-        table_sort(out->table, 0, false);
+        table_sort(out->table, EXEC_TRACE_API_START, false);
     }
     free(rows);
     exec_work_free(&work);

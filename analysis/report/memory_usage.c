@@ -14,20 +14,36 @@ enum {
     MEMORY_SPARK_COLS = 32,
 };
 
+enum {
+    MEMORY_PID,
+    MEMORY_DEVICE_ID,
+    MEMORY_MEMORY_KIND,
+    MEMORY_ALLOCATIONS,
+    MEMORY_FREES,
+    MEMORY_ALLOCATED,
+    MEMORY_FREED,
+    MEMORY_PEAK,
+    MEMORY_PEAK_AT,
+    MEMORY_STILL_ALLOCATED,
+    MEMORY_ALLOCATIONS_LEFT,
+    MEMORY_FREES_FROM_BEFORE,
+    MEMORY_ALLOCATED_OVER_TIME,
+};
+
 static const struct table_column MEMORY_COLUMNS[] = {
-    {"PID", TABLE_INT, 0},
-    {"Device ID", TABLE_INT, 0},
-    {"Memory Kind", TABLE_TEXT, 0},
-    {"Allocations", TABLE_INT, 0},
-    {"Frees", TABLE_INT, 0},
-    {"Allocated", TABLE_MB, 0},
-    {"Freed", TABLE_MB, 0},
-    {"Peak", TABLE_MB, 0},
-    {"Peak At", TABLE_TIME, 0},
-    {"Still Allocated", TABLE_MB, 0},
-    {"Allocations Left", TABLE_INT, 0},
-    {"Frees from Before", TABLE_INT, 0},
-    {"Allocated over Time", TABLE_TEXT, 0},
+    [MEMORY_PID] = {"PID", TABLE_INT, 0},
+    [MEMORY_DEVICE_ID] = {"Device ID", TABLE_INT, 0},
+    [MEMORY_MEMORY_KIND] = {"Memory Kind", TABLE_TEXT, 0},
+    [MEMORY_ALLOCATIONS] = {"Allocations", TABLE_INT, 0},
+    [MEMORY_FREES] = {"Frees", TABLE_INT, 0},
+    [MEMORY_ALLOCATED] = {"Allocated", TABLE_MB, 0},
+    [MEMORY_FREED] = {"Freed", TABLE_MB, 0},
+    [MEMORY_PEAK] = {"Peak", TABLE_MB, 0},
+    [MEMORY_PEAK_AT] = {"Peak At", TABLE_TIME, 0},
+    [MEMORY_STILL_ALLOCATED] = {"Still Allocated", TABLE_MB, 0},
+    [MEMORY_ALLOCATIONS_LEFT] = {"Allocations Left", TABLE_INT, 0},
+    [MEMORY_FREES_FROM_BEFORE] = {"Frees from Before", TABLE_INT, 0},
+    [MEMORY_ALLOCATED_OVER_TIME] = {"Allocated over Time", TABLE_TEXT, 0},
 };
 
 /* What one process has on one device, of one memory kind. */
@@ -214,7 +230,7 @@ static int memory_table(struct memory_work *work, struct store *store, struct ta
     for (g = 0; g < work->groups.count; g++) {
         memory_put(work, &work->sums[g], store, table);
     }
-    table_sort(table, 7, true);
+    table_sort(table, MEMORY_PEAK, true);
     return 0;
 }
 
@@ -223,7 +239,7 @@ static int memory_run(const struct report_context *c, struct report_result *out,
     struct memory_work work = {.c = c};
     struct store *store = trace_store(c->trace, err);
     int rc = store == NULL ? -1 : memory_read(store, &work.events, err);
-    out->table = table_new(REPORT_MEM_USAGE.title, MEMORY_COLUMNS, 13);
+    out->table = TABLE_NEW(REPORT_MEM_USAGE.title, MEMORY_COLUMNS);
     out->status = store != NULL && store_row_bound(store, "CUDA_GPU_MEMORY_USAGE_EVENTS") > 0
                       ? REPORT_ROWS
                       : REPORT_MISSING;

@@ -97,7 +97,7 @@ static int trace_api(const struct report_context *c, struct report_result *out, 
     size_t k;
     int rc = selected_new(c->trace, c->select, TRACE_API, UINT32_MAX, &events, err);
     out->status = c->trace->counts.api_calls > 0 ? REPORT_ROWS : REPORT_MISSING;
-    out->table = table_new(REPORT_CUDA_API_TRACE.title, API_COLUMNS, 9);
+    out->table = TABLE_NEW(REPORT_CUDA_API_TRACE.title, API_COLUMNS);
     if (rc == 0 && events.count > 0) {
         rows = calloc(events.count, sizeof *rows);
         pass.arg = rows;
@@ -240,7 +240,7 @@ static int trace_gpu(const struct report_context *c, struct report_result *out, 
     int rc = gpu_list_new(c, KIT_OPS, &list, err);
     out->status =
         counts->kernels + counts->memcpys + counts->memsets > 0 ? REPORT_ROWS : REPORT_MISSING;
-    out->table = table_new(REPORT_CUDA_GPU_TRACE.title, GPU_COLUMNS, 21);
+    out->table = TABLE_NEW(REPORT_CUDA_GPU_TRACE.title, GPU_COLUMNS);
     for (k = 0; rc == 0 && out->table != NULL && k < list.events.count; k++) {
         gpu_put(&list, out->table, k);
     }

@@ -164,7 +164,7 @@ static int nvtx_pushpop_trace(const struct report_context *c, struct report_resu
     uint32_t i;
     int rc = nvtx_ranges_new(c->trace, c->select, KIT_PUSHPOP, false, &ranges, err);
     out->status = c->trace->counts.nvtx_ranges > 0 ? REPORT_ROWS : REPORT_MISSING;
-    out->table = table_new(REPORT_NVTX_PUSHPOP_TRACE.title, PUSHPOP_COLUMNS, 14);
+    out->table = TABLE_NEW(REPORT_NVTX_PUSHPOP_TRACE.title, PUSHPOP_COLUMNS);
     if (rc == 0) {
         rc = nvtx_ids_new(&ranges, &ids, err);
     }
@@ -279,21 +279,38 @@ static const char *proj_title(const struct report_context *c, const char *thread
     return c->select->nvtx_process ? process : thread;
 }
 
+enum {
+    PROJ_TRACE_NAME,
+    PROJ_TRACE_PROJECTED_START,
+    PROJ_TRACE_PROJECTED_DURATION,
+    PROJ_TRACE_ORIG_START,
+    PROJ_TRACE_ORIG_DURATION,
+    PROJ_TRACE_STYLE,
+    PROJ_TRACE_PID,
+    PROJ_TRACE_TID,
+    PROJ_TRACE_NUM_GPUOPS,
+    PROJ_TRACE_LVL,
+    PROJ_TRACE_NUM_CHILD,
+    PROJ_TRACE_RANGE_ID,
+    PROJ_TRACE_PARENT_ID,
+    PROJ_TRACE_RANGE_STACK,
+};
+
 static const struct table_column PROJ_TRACE_COLUMNS[] = {
-    {"Name", TABLE_TEXT, 0},
-    {"Projected Start", TABLE_TIME, 0},
-    {"Projected Duration", TABLE_TIME, 0},
-    {"Orig Start", TABLE_TIME, 0},
-    {"Orig Duration", TABLE_TIME, 0},
-    {"Style", TABLE_TEXT, 0},
-    {"PID", TABLE_INT, 0},
-    {"TID", TABLE_INT, 0},
-    {"NumGPUOps", TABLE_INT, 0},
-    {"Lvl", TABLE_INT, 0},
-    {"NumChild", TABLE_INT, 0},
-    {"RangeId", TABLE_INT, 0},
-    {"ParentId", TABLE_INT, 0},
-    {"RangeStack", TABLE_TEXT, 0},
+    [PROJ_TRACE_NAME] = {"Name", TABLE_TEXT, 0},
+    [PROJ_TRACE_PROJECTED_START] = {"Projected Start", TABLE_TIME, 0},
+    [PROJ_TRACE_PROJECTED_DURATION] = {"Projected Duration", TABLE_TIME, 0},
+    [PROJ_TRACE_ORIG_START] = {"Orig Start", TABLE_TIME, 0},
+    [PROJ_TRACE_ORIG_DURATION] = {"Orig Duration", TABLE_TIME, 0},
+    [PROJ_TRACE_STYLE] = {"Style", TABLE_TEXT, 0},
+    [PROJ_TRACE_PID] = {"PID", TABLE_INT, 0},
+    [PROJ_TRACE_TID] = {"TID", TABLE_INT, 0},
+    [PROJ_TRACE_NUM_GPUOPS] = {"NumGPUOps", TABLE_INT, 0},
+    [PROJ_TRACE_LVL] = {"Lvl", TABLE_INT, 0},
+    [PROJ_TRACE_NUM_CHILD] = {"NumChild", TABLE_INT, 0},
+    [PROJ_TRACE_RANGE_ID] = {"RangeId", TABLE_INT, 0},
+    [PROJ_TRACE_PARENT_ID] = {"ParentId", TABLE_INT, 0},
+    [PROJ_TRACE_RANGE_STACK] = {"RangeStack", TABLE_TEXT, 0},
 };
 
 static void proj_put(const struct proj_work *work, uint32_t range, struct table *table)
@@ -327,17 +344,17 @@ static int nvtx_gpu_proj_trace(const struct report_context *c, struct report_res
     int rc = proj_new(c, &work, err);
     out->status = proj_status(c);
     kit_need_calls(c, out);
-    out->table = table_new(
+    out->table = TABLE_NEW(
         proj_title(c, "NVTX GPU Projection Trace", "NVTX GPU Projection Trace, by process"),
-        PROJ_TRACE_COLUMNS, 14);
+        PROJ_TRACE_COLUMNS);
     for (i = 0; rc == 0 && out->table != NULL && i < work.ranges.count; i++) {
         if (proj_kept(&work, work.ids.order[i])) {
             proj_put(&work, work.ids.order[i], out->table);
         }
     }
     if (rc == 0 && out->table != NULL) {
-        table_sort(out->table, 2, true);
-        table_sort(out->table, 1, false);
+        table_sort(out->table, PROJ_TRACE_PROJECTED_DURATION, true);
+        table_sort(out->table, PROJ_TRACE_PROJECTED_START, false);
     }
     proj_free(&work);
     return rc;
@@ -345,14 +362,38 @@ static int nvtx_gpu_proj_trace(const struct report_context *c, struct report_res
 
 /* ---- nvtx_gpu_proj_sum ---- */
 
+enum {
+    PROJ_SUM_RANGE,
+    PROJ_SUM_STYLE,
+    PROJ_SUM_TOTAL_PROJ_TIME,
+    PROJ_SUM_TOTAL_RANGE_TIME,
+    PROJ_SUM_RANGE_INSTANCES,
+    PROJ_SUM_PROJ_AVG,
+    PROJ_SUM_PROJ_MED,
+    PROJ_SUM_PROJ_MIN,
+    PROJ_SUM_PROJ_MAX,
+    PROJ_SUM_PROJ_STD_DEV,
+    PROJ_SUM_TOTAL_GPU_OPS,
+    PROJ_SUM_AVG_GPU_OPS,
+    PROJ_SUM_AVG_RANGE_LVL,
+    PROJ_SUM_AVG_NUM_CHILD,
+};
+
 static const struct table_column PROJ_SUM_COLUMNS[] = {
-    {"Range", TABLE_TEXT, 0},           {"Style", TABLE_TEXT, 0},
-    {"Total Proj Time", TABLE_TIME, 0}, {"Total Range Time", TABLE_TIME, 0},
-    {"Range Instances", TABLE_INT, 0},  {"Proj Avg", TABLE_TIME_1, 0},
-    {"Proj Med", TABLE_TIME_1, 0},      {"Proj Min", TABLE_TIME, 0},
-    {"Proj Max", TABLE_TIME, 0},        {"Proj StdDev", TABLE_TIME_1, 0},
-    {"Total GPU Ops", TABLE_INT, 0},    {"Avg GPU Ops", TABLE_REAL, 1},
-    {"Avg Range Lvl", TABLE_REAL, 1},   {"Avg Num Child", TABLE_REAL, 1},
+    [PROJ_SUM_RANGE] = {"Range", TABLE_TEXT, 0},
+    [PROJ_SUM_STYLE] = {"Style", TABLE_TEXT, 0},
+    [PROJ_SUM_TOTAL_PROJ_TIME] = {"Total Proj Time", TABLE_TIME, 0},
+    [PROJ_SUM_TOTAL_RANGE_TIME] = {"Total Range Time", TABLE_TIME, 0},
+    [PROJ_SUM_RANGE_INSTANCES] = {"Range Instances", TABLE_INT, 0},
+    [PROJ_SUM_PROJ_AVG] = {"Proj Avg", TABLE_TIME_1, 0},
+    [PROJ_SUM_PROJ_MED] = {"Proj Med", TABLE_TIME_1, 0},
+    [PROJ_SUM_PROJ_MIN] = {"Proj Min", TABLE_TIME, 0},
+    [PROJ_SUM_PROJ_MAX] = {"Proj Max", TABLE_TIME, 0},
+    [PROJ_SUM_PROJ_STD_DEV] = {"Proj StdDev", TABLE_TIME_1, 0},
+    [PROJ_SUM_TOTAL_GPU_OPS] = {"Total GPU Ops", TABLE_INT, 0},
+    [PROJ_SUM_AVG_GPU_OPS] = {"Avg GPU Ops", TABLE_REAL, 1},
+    [PROJ_SUM_AVG_RANGE_LVL] = {"Avg Range Lvl", TABLE_REAL, 1},
+    [PROJ_SUM_AVG_NUM_CHILD] = {"Avg Num Child", TABLE_REAL, 1},
 };
 
 /* The sums of one range name and style. */
@@ -426,9 +467,9 @@ static int nvtx_gpu_proj_sum(const struct report_context *c, struct report_resul
     int rc = proj_new(c, &work, err);
     out->status = proj_status(c);
     kit_need_calls(c, out);
-    out->table = table_new(
+    out->table = TABLE_NEW(
         proj_title(c, "NVTX GPU Projection Summary", "NVTX GPU Projection Summary, by process"),
-        PROJ_SUM_COLUMNS, 14);
+        PROJ_SUM_COLUMNS);
     sums.list = calloc((size_t)work.ranges.count + 1, sizeof *sums.list);
     rc = rc != 0 || sums.list == NULL || out->table == NULL ? -1 : 0;
     for (i = 0; rc == 0 && i < work.ranges.count; i++) {
@@ -443,8 +484,8 @@ static int nvtx_gpu_proj_sum(const struct report_context *c, struct report_resul
         proj_sums_put(&sums, i, out->table);
     }
     if (rc == 0) {
-        table_sort(out->table, 0, false);
-        table_sort(out->table, 2, true);
+        table_sort(out->table, PROJ_SUM_RANGE, false);
+        table_sort(out->table, PROJ_SUM_TOTAL_PROJ_TIME, true);
     }
     buf_free(&scratch);
     intern_free(&sums.names);

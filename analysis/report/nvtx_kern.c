@@ -15,12 +15,36 @@ static const struct report_arg NVTX_KERN_ARGS[] = {
     {0},
 };
 
+enum {
+    NVTX_KERN_NVTX_RANGE,
+    NVTX_KERN_STYLE,
+    NVTX_KERN_PID,
+    NVTX_KERN_TID,
+    NVTX_KERN_NVTX_INST,
+    NVTX_KERN_KERN_INST,
+    NVTX_KERN_TOTAL_TIME,
+    NVTX_KERN_AVG,
+    NVTX_KERN_MED,
+    NVTX_KERN_MIN,
+    NVTX_KERN_MAX,
+    NVTX_KERN_STD_DEV,
+    NVTX_KERN_KERNEL_NAME,
+};
+
 static const struct table_column NVTX_KERN_COLUMNS[] = {
-    {"NVTX Range", TABLE_TEXT, 0},  {"Style", TABLE_TEXT, 0},    {"PID", TABLE_INT, 0},
-    {"TID", TABLE_INT, 0},          {"NVTX Inst", TABLE_INT, 0}, {"Kern Inst", TABLE_INT, 0},
-    {"Total Time", TABLE_TIME, 0},  {"Avg", TABLE_TIME_1, 0},    {"Med", TABLE_TIME_1, 0},
-    {"Min", TABLE_TIME, 0},         {"Max", TABLE_TIME, 0},      {"StdDev", TABLE_TIME_1, 0},
-    {"Kernel Name", TABLE_TEXT, 0},
+    [NVTX_KERN_NVTX_RANGE] = {"NVTX Range", TABLE_TEXT, 0},
+    [NVTX_KERN_STYLE] = {"Style", TABLE_TEXT, 0},
+    [NVTX_KERN_PID] = {"PID", TABLE_INT, 0},
+    [NVTX_KERN_TID] = {"TID", TABLE_INT, 0},
+    [NVTX_KERN_NVTX_INST] = {"NVTX Inst", TABLE_INT, 0},
+    [NVTX_KERN_KERN_INST] = {"Kern Inst", TABLE_INT, 0},
+    [NVTX_KERN_TOTAL_TIME] = {"Total Time", TABLE_TIME, 0},
+    [NVTX_KERN_AVG] = {"Avg", TABLE_TIME_1, 0},
+    [NVTX_KERN_MED] = {"Med", TABLE_TIME_1, 0},
+    [NVTX_KERN_MIN] = {"Min", TABLE_TIME, 0},
+    [NVTX_KERN_MAX] = {"Max", TABLE_TIME, 0},
+    [NVTX_KERN_STD_DEV] = {"StdDev", TABLE_TIME_1, 0},
+    [NVTX_KERN_KERNEL_NAME] = {"Kernel Name", TABLE_TEXT, 0},
 };
 
 /* A group: its bytes are the key. */
@@ -151,9 +175,9 @@ static int nvtx_kern_sum(const struct report_context *c, struct report_result *o
     work.args[KIT_ARG_MANGLED] = c->args[1];
     out->status = c->trace->counts.nvtx_ranges > 0 ? REPORT_ROWS : REPORT_MISSING;
     kit_need_calls(c, out);
-    out->table = table_new(c->select->nvtx_process ? "NVTX Range Kernel Summary, by process"
+    out->table = TABLE_NEW(c->select->nvtx_process ? "NVTX Range Kernel Summary, by process"
                                                    : "NVTX Range Kernel Summary",
-                           NVTX_KERN_COLUMNS, 13);
+                           NVTX_KERN_COLUMNS);
     work.text_of = malloc(name_bytes);
     if (rc == 0 && work.text_of != NULL) {
         memset(work.text_of, 0xFF, name_bytes);
@@ -168,12 +192,11 @@ static int nvtx_kern_sum(const struct report_context *c, struct report_result *o
         kern_put(&work, i, out->table);
     }
     if (rc == 0 && out->table != NULL) {
-        static const int ORDER[] = {6, 3, 2, 0};
-        int k;
-        table_sort(out->table, 12, false);
-        for (k = 0; k < 4; k++) {
-            table_sort(out->table, ORDER[k], ORDER[k] == 6);
-        }
+        table_sort(out->table, NVTX_KERN_KERNEL_NAME, false);
+        table_sort(out->table, NVTX_KERN_TOTAL_TIME, true);
+        table_sort(out->table, NVTX_KERN_TID, false);
+        table_sort(out->table, NVTX_KERN_PID, false);
+        table_sort(out->table, NVTX_KERN_NVTX_RANGE, false);
     }
     nvtx_ranges_free(&work.ranges);
     intern_free(&work.texts);

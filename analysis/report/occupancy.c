@@ -126,14 +126,36 @@ static const struct report_arg OCCUPANCY_ARGS[] = {
     {0},
 };
 
+enum {
+    OCCUPANCY_TIME_PERCENT,
+    OCCUPANCY_TOTAL_TIME,
+    OCCUPANCY_INSTANCES,
+    OCCUPANCY_OCCUPANCY_PERCENT,
+    OCCUPANCY_LIMITER,
+    OCCUPANCY_BLOCKS_SM,
+    OCCUPANCY_WAVES,
+    OCCUPANCY_GRID_XYZ,
+    OCCUPANCY_BLOCK_XYZ,
+    OCCUPANCY_REG_TRD,
+    OCCUPANCY_SMEM_B,
+    OCCUPANCY_DEVICE_ID,
+    OCCUPANCY_NAME,
+};
+
 static const struct table_column OCCUPANCY_COLUMNS[] = {
-    {"Time (%)", TABLE_PERCENT, 0}, {"Total Time", TABLE_TIME, 0},
-    {"Instances", TABLE_INT, 0},    {"Occupancy (%)", TABLE_PERCENT, 0},
-    {"Limiter", TABLE_TEXT, 0},     {"Blocks/SM", TABLE_INT, 0},
-    {"Waves", TABLE_REAL, 2},       {"GridXYZ", TABLE_TEXT, 0},
-    {"BlockXYZ", TABLE_TEXT, 0},    {"Reg/Trd", TABLE_INT, 0},
-    {"SMem (B)", TABLE_INT, 0},     {"Device ID", TABLE_INT, 0},
-    {"Name", TABLE_TEXT, 0},
+    [OCCUPANCY_TIME_PERCENT] = {"Time (%)", TABLE_PERCENT, 0},
+    [OCCUPANCY_TOTAL_TIME] = {"Total Time", TABLE_TIME, 0},
+    [OCCUPANCY_INSTANCES] = {"Instances", TABLE_INT, 0},
+    [OCCUPANCY_OCCUPANCY_PERCENT] = {"Occupancy (%)", TABLE_PERCENT, 0},
+    [OCCUPANCY_LIMITER] = {"Limiter", TABLE_TEXT, 0},
+    [OCCUPANCY_BLOCKS_SM] = {"Blocks/SM", TABLE_INT, 0},
+    [OCCUPANCY_WAVES] = {"Waves", TABLE_REAL, 2},
+    [OCCUPANCY_GRID_XYZ] = {"GridXYZ", TABLE_TEXT, 0},
+    [OCCUPANCY_BLOCK_XYZ] = {"BlockXYZ", TABLE_TEXT, 0},
+    [OCCUPANCY_REG_TRD] = {"Reg/Trd", TABLE_INT, 0},
+    [OCCUPANCY_SMEM_B] = {"SMem (B)", TABLE_INT, 0},
+    [OCCUPANCY_DEVICE_ID] = {"Device ID", TABLE_INT, 0},
+    [OCCUPANCY_NAME] = {"Name", TABLE_TEXT, 0},
 };
 
 /* A group: its bytes are the key. */
@@ -259,7 +281,7 @@ static int occupancy_table(struct occupancy_work *work, struct table *table, str
     for (g = 0; g < work->keys.count; g++) {
         occupancy_put(work, g, all, table);
     }
-    table_sort(table, 1, true);
+    table_sort(table, OCCUPANCY_TOTAL_TIME, true);
     return 0;
 }
 
@@ -271,7 +293,7 @@ static int occupancy_run(const struct report_context *c, struct report_result *o
     work.args[KIT_ARG_MANGLED] = c->args[1];
     work.devices = calloc((size_t)c->trace->device_count + 1, sizeof *work.devices);
     out->status = c->trace->counts.kernels > 0 ? REPORT_ROWS : REPORT_MISSING;
-    out->table = table_new(REPORT_OCCUPANCY.title, OCCUPANCY_COLUMNS, 13);
+    out->table = TABLE_NEW(REPORT_OCCUPANCY.title, OCCUPANCY_COLUMNS);
     if (work.devices == NULL || out->table == NULL) {
         rc = err_nomem(err, "the occupancy");
     } else if (out->status == REPORT_ROWS) {

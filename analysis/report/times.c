@@ -19,11 +19,30 @@ static const struct report_arg TIME_KERNEL_ARGS[] = {
     {0},
 };
 
+enum {
+    PCT_TIME_PERCENT,
+    PCT_TOTAL_TIME,
+    PCT_INSTANCES,
+    PCT_MIN,
+    PCT_P50,
+    PCT_P90,
+    PCT_P99,
+    PCT_MAX,
+    PCT_HISTOGRAM,
+    PCT_NAME,
+};
+
 static const struct table_column PCT_COLUMNS[] = {
-    {"Time (%)", TABLE_PERCENT, 0}, {"Total Time", TABLE_TIME, 0}, {"Instances", TABLE_INT, 0},
-    {"Min", TABLE_TIME, 0},         {"P50", TABLE_TIME, 0},        {"P90", TABLE_TIME, 0},
-    {"P99", TABLE_TIME, 0},         {"Max", TABLE_TIME, 0},        {"Histogram", TABLE_TEXT, 0},
-    {"Name", TABLE_TEXT, 0},
+    [PCT_TIME_PERCENT] = {"Time (%)", TABLE_PERCENT, 0},
+    [PCT_TOTAL_TIME] = {"Total Time", TABLE_TIME, 0},
+    [PCT_INSTANCES] = {"Instances", TABLE_INT, 0},
+    [PCT_MIN] = {"Min", TABLE_TIME, 0},
+    [PCT_P50] = {"P50", TABLE_TIME, 0},
+    [PCT_P90] = {"P90", TABLE_TIME, 0},
+    [PCT_P99] = {"P99", TABLE_TIME, 0},
+    [PCT_MAX] = {"Max", TABLE_TIME, 0},
+    [PCT_HISTOGRAM] = {"Histogram", TABLE_TEXT, 0},
+    [PCT_NAME] = {"Name", TABLE_TEXT, 0},
 };
 
 enum {
@@ -71,7 +90,7 @@ static int pct_run(const struct report_context *c, struct report_result *out, st
     args[KIT_ARG_BASE] = c->args[0];
     args[KIT_ARG_MANGLED] = c->args[1];
     out->status = c->trace->counts.kernels > 0 ? REPORT_ROWS : REPORT_MISSING;
-    out->table = table_new(REPORT_CUDA_GPU_KERN_PCT.title, PCT_COLUMNS, 10);
+    out->table = TABLE_NEW(REPORT_CUDA_GPU_KERN_PCT.title, PCT_COLUMNS);
     for (k = 0; rc == 0 && k < events.count; k++) {
         uint32_t i = events.list[k];
         struct kit_text label = kit_kernel(c->trace, gpu->name[i], args);
@@ -88,8 +107,8 @@ static int pct_run(const struct report_context *c, struct report_result *out, st
         for (g = 0; g < work.labels.count; g++) {
             pct_put(&work, g, out->table);
         }
-        table_sort(out->table, 9, false);
-        table_sort(out->table, 1, true);
+        table_sort(out->table, PCT_NAME, false);
+        table_sort(out->table, PCT_TOTAL_TIME, true);
     }
     kit_note_graphs(c, &out->note);
     intern_free(&work.labels);
@@ -336,7 +355,7 @@ static int pace_run(const struct report_context *c, struct report_result *out, s
     int rc;
     out->status =
         c->trace->counts.nvtx_ranges + c->trace->counts.kernels > 0 ? REPORT_ROWS : REPORT_MISSING;
-    out->table = table_new(REPORT_NVTX_PACE.title, PACE_COLUMNS, 9);
+    out->table = TABLE_NEW(REPORT_NVTX_PACE.title, PACE_COLUMNS);
     names.wanted = calloc((size_t)c->trace->name_count + 1, sizeof *names.wanted);
     if (out->table == NULL || names.wanted == NULL) {
         free(names.wanted);
@@ -395,7 +414,7 @@ static int overlap_run(const struct report_context *c, struct report_result *out
     struct overlap *overlap = overlap_new(c->trace, NULL, err);
     uint32_t d;
     out->status = c->trace->device_count > 0 ? REPORT_ROWS : REPORT_MISSING;
-    out->table = table_new(REPORT_OVERLAP.title, OVERLAP_COLUMNS, 5);
+    out->table = TABLE_NEW(REPORT_OVERLAP.title, OVERLAP_COLUMNS);
     for (d = 0; overlap != NULL && out->table != NULL && d < c->trace->device_count; d++) {
         const struct trace_device *device = &c->trace->devices[d];
         if (device->busy_count > 0 && (c->select->device < 0 || device->id == c->select->device)) {

@@ -225,7 +225,7 @@ static int um_sum(const struct report_context *c, struct report_result *out, str
     uint32_t i;
     int rc = um_gather(c, &work, &has, err);
     out->status = has ? REPORT_ROWS : REPORT_MISSING;
-    out->table = table_new(REPORT_UM_SUM.title, UM_COLUMNS, 6);
+    out->table = TABLE_NEW(REPORT_UM_SUM.title, UM_COLUMNS);
     order = calloc((size_t)work.addresses.count + 1, sizeof *order);
     if (rc == 0 && order != NULL && out->table != NULL) {
         for (i = 0; i < work.addresses.count; i++) {
@@ -259,7 +259,7 @@ static int um_total_sum(const struct report_context *c, struct report_result *ou
     uint32_t i;
     int rc = um_gather(c, &work, &has, err);
     out->status = has ? REPORT_ROWS : REPORT_MISSING;
-    out->table = table_new(REPORT_UM_TOTAL_SUM.title, COLUMNS, 6);
+    out->table = TABLE_NEW(REPORT_UM_TOTAL_SUM.title, COLUMNS);
     for (i = 0; rc == 0 && i < work.addresses.count; i++) {
         uint64_t address = (uint64_t)um_address(&work, i);
         sum.htod_bytes += work.pages[i].htod_bytes;
