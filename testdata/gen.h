@@ -34,41 +34,41 @@ enum gen_graphs {
 
 /* Why a planted gap is there. */
 enum gen_cause {
-    GEN_CAUSE_DEVICE_WAIT,    /* queued in time, held back by an event of another stream */
-    GEN_CAUSE_SLOW_LAUNCH,    /* the launching call itself takes the time */
-    GEN_CAUSE_SYNC,           /* a synchronising call that returns late */
-    GEN_CAUSE_COPY,           /* a blocking copy to pageable memory */
-    GEN_CAUSE_ALLOC,          /* cudaMalloc or cudaFree */
-    GEN_CAUSE_MODULE,         /* a module is loaded */
-    GEN_CAUSE_LOCK,           /* pthread_mutex_lock */
-    GEN_CAUSE_IO,             /* read */
-    GEN_CAUSE_SLEEP,          /* nanosleep */
-    GEN_CAUSE_PROFILER,       /* the profiler flushes its buffers */
+    GEN_CAUSE_DEVICE_WAIT, /* queued in time, held back by an event of another stream */
+    GEN_CAUSE_SLOW_LAUNCH, /* the launching call itself takes the time */
+    GEN_CAUSE_SYNC, /* a synchronising call that returns late */
+    GEN_CAUSE_COPY, /* a blocking copy to pageable memory */
+    GEN_CAUSE_ALLOC, /* cudaMalloc or cudaFree */
+    GEN_CAUSE_MODULE, /* a module is loaded */
+    GEN_CAUSE_LOCK, /* pthread_mutex_lock */
+    GEN_CAUSE_IO, /* read */
+    GEN_CAUSE_SLEEP, /* nanosleep */
+    GEN_CAUSE_PROFILER, /* the profiler flushes its buffers */
     GEN_CAUSE_AFTER_BLOCKING, /* host work after a call that waited for the device */
-    GEN_CAUSE_SLOW_HOST,      /* host work with no wait before it */
+    GEN_CAUSE_SLOW_HOST, /* host work with no wait before it */
     GEN_CAUSE_COUNT,
 };
 
 struct gen_options {
     uint64_t seed;
-    int64_t events;    /* stop after the step in which so many rows are reached; 0: use steps */
-    int64_t steps;     /* iterations; at least 1 */
-    int64_t devices;   /* 1 .. GEN_DEVICES_MAX, one process each */
-    int64_t layers;    /* 1 .. 999 */
-    int64_t plants;    /* gaps of each cause, over all devices */
-    int64_t zones;     /* launch-bound zones, over all devices */
-    int64_t exposed;   /* copies that nothing hides, over all devices */
+    int64_t events; /* stop after the step in which so many rows are reached; 0: use steps */
+    int64_t steps; /* iterations; at least 1 */
+    int64_t devices; /* 1 .. GEN_DEVICES_MAX, one process each */
+    int64_t layers; /* 1 .. 999 */
+    int64_t plants; /* gaps of each cause, over all devices */
+    int64_t zones; /* launch-bound zones, over all devices */
+    int64_t exposed; /* copies that nothing hides, over all devices */
     int64_t jitter_us; /* random delays of up to so much before one op in ten; 0 = none */
-    int graphs;        /* enum gen_graphs */
-    bool no_osrt;      /* leave out OSRT_API */
-    bool no_api;       /* leave out CUPTI_ACTIVITY_KIND_RUNTIME */
-    bool demo;         /* the fixed story of the demo capture: sets all of the above */
+    int graphs; /* enum gen_graphs */
+    bool no_osrt; /* leave out OSRT_API */
+    bool no_api; /* leave out CUPTI_ACTIVITY_KIND_RUNTIME */
+    bool demo; /* the fixed story of the demo capture: sets all of the above */
     bool overwrite;
 };
 
 /* 3 steps, 1 device, 4 layers, one gap of each cause, one zone, one exposed copy. */
-#define GEN_DEFAULTS                                                                               \
-    ((struct gen_options){                                                                         \
+#define GEN_DEFAULTS \
+    ((struct gen_options){ \
         .seed = 1, .steps = 16, .devices = 1, .layers = 6, .plants = 1, .zones = 1, .exposed = 1})
 
 /* One planted gap: all of it, between the last op before and the op that ends it. */
@@ -79,7 +79,7 @@ struct gen_gap {
     enum gen_cause cause;
     int64_t begin_ns;
     int64_t end_ns;
-    const char *evidence;      /* the call that shows it, "" where there is none */
+    const char *evidence; /* the call that shows it, "" where there is none */
     char path[GEN_PATH_BYTES]; /* NVTX ranges of the thread at its begin: "a > b > c" */
 };
 
@@ -90,20 +90,20 @@ struct gen_zone {
     uint32_t tid;
     int launches;
     int64_t begin_ns; /* begin of the first op */
-    int64_t end_ns;   /* end of the last */
+    int64_t end_ns; /* end of the last */
 };
 
 /* A sweep over all ops of one device, in ns. */
 struct gen_device {
-    int64_t first_ns;     /* begin of the first op */
-    int64_t last_ns;      /* end of the last */
-    int64_t busy_ns;      /* any op */
-    int64_t gaps;         /* idle intervals between first and last, however short */
-    int64_t compute_ns;   /* a kernel or graph that is no communication */
-    int64_t comm_ns;      /* a communication kernel */
-    int64_t both_ns;      /* both of these */
-    int64_t copy_ns;      /* at least one copy */
-    int64_t hidden_ns;    /* ... while a kernel runs */
+    int64_t first_ns; /* begin of the first op */
+    int64_t last_ns; /* end of the last */
+    int64_t busy_ns; /* any op */
+    int64_t gaps; /* idle intervals between first and last, however short */
+    int64_t compute_ns; /* a kernel or graph that is no communication */
+    int64_t comm_ns; /* a communication kernel */
+    int64_t both_ns; /* both of these */
+    int64_t copy_ns; /* at least one copy */
+    int64_t hidden_ns; /* ... while a kernel runs */
     int64_t copy_only_ns; /* copies and sets, no kernel */
 };
 

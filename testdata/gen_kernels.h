@@ -30,13 +30,13 @@ enum gen_kernel_id {
 };
 
 struct gen_kernel {
-    const char *full;    /* demangled */
-    const char *brief;   /* the function's own name */
+    const char *full; /* demangled */
+    const char *brief; /* the function's own name */
     const char *mangled; /* the same as full where it is plain C */
-    int64_t mean_ns;     /* how long it runs */
-    int registers;       /* a thread */
-    int static_bytes;    /* shared memory */
-    int dynamic_bytes;   /* shared memory */
+    int64_t mean_ns; /* how long it runs */
+    int registers; /* a thread */
+    int static_bytes; /* shared memory */
+    int dynamic_bytes; /* shared memory */
     int grid[3];
     int block[3];
 };

@@ -5,7 +5,7 @@
 
 #include "testdata/gen_world.h"
 
-#define CELL_INT(v)  store_cell_int((int64_t)(v))
+#define CELL_INT(v) store_cell_int((int64_t)(v))
 #define CELL_TEXT(s) store_cell_text((s), strlen(s))
 
 /* The session begins on this day, always: the same options make the same file. */

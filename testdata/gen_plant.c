@@ -36,7 +36,7 @@ static const char *make_slow_launch(struct gen_rank *rank, struct gap_times *t)
     row.begin_ns = rank->now_ns + 1000;
     row.end_ns = t->g1_ns - 4000;
     row.corr = rank->corr + 1; /* the launch that comes next */
-    row.op = 7;                /* lazy function loading */
+    row.op = 7; /* lazy function loading */
     gen_add(rank->gen, GEN_OVERHEAD, &row);
     return "cudaLaunchKernel";
 }
@@ -52,12 +52,11 @@ static const char *make_copy(struct gen_rank *rank, struct gap_times *t)
 {
     struct gen_event op = {.rank = (uint16_t)rank->index, .thread = (uint16_t)rank->thread};
     int64_t length_ns = t->g1_ns - t->g0_ns;
-    struct gen_call call;
     op.begin_ns = t->g0_ns + 900;
     op.end_ns = op.begin_ns + 21000;
     t->g0_ns = op.end_ns;
     t->g1_ns = op.end_ns + length_ns;
-    call = gen_api_until(rank, "cudaMemcpy_v3020", t->g0_ns + length_ns / 10 * 9);
+    struct gen_call call = gen_api_until(rank, "cudaMemcpy_v3020", t->g0_ns + length_ns / 10 * 9);
     op.op = GEN_OP_COPY;
     op.stream = GEN_COMPUTE;
     op.kernel = 2;
@@ -181,11 +180,10 @@ void gen_plant_here(struct gen_rank *rank, bool backward, int layer)
 {
     struct gen_plant *plant = due(rank, backward, layer);
     struct gap_times t = {.g0_ns = gen_drained(rank)};
-    enum gen_cause cause;
     if (plant == NULL || rank->now_ns + 60000 > t.g0_ns) {
         return; /* nothing is due, or the host is not ahead, so that the cause would not be clean */
     }
-    cause = plant->gap.cause;
+    enum gen_cause cause = plant->gap.cause;
     t.g1_ns = t.g0_ns + plant->length_ns;
     t.until_ns = t.g0_ns + plant->length_ns / 10 * 9;
     plant->gap.device = rank->index;
@@ -216,11 +214,10 @@ void gen_plant_zone(struct gen_rank *rank)
 {
     struct gen *gen = rank->gen;
     const struct gen_plant *plant = due_in(gen->zones, gen->zone_count, rank);
-    struct gen_zone *zone;
     if (plant == NULL) {
         return;
     }
-    zone = &gen->key.zones[gen->key.zone_count++];
+    struct gen_zone *zone = &gen->key.zones[gen->key.zone_count++];
     *zone = (struct gen_zone){.device = rank->index,
                               .pid = rank->pid,
                               .tid = gen_tid(rank, rank->thread),

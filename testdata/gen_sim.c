@@ -8,9 +8,9 @@
 #include "testdata/gen_world.h"
 
 enum {
-    CALL_NS = 4200,    /* a launch */
-    DELAY_NS = 1500,   /* from the end of the call to the begin of the op on an idle stream */
-    BETWEEN_NS = 900,  /* between two ops of a stream */
+    CALL_NS = 4200, /* a launch */
+    DELAY_NS = 1500, /* from the end of the call to the begin of the op on an idle stream */
+    BETWEEN_NS = 900, /* between two ops of a stream */
     NVTX_PUSH_POP = 59 /* event type */
 };
 
@@ -135,9 +135,8 @@ void gen_pop(struct gen_rank *rank)
 {
     int *depth = &rank->depth[rank->thread];
     struct gen_event row = event_of(rank);
-    const struct gen_range *range;
     (*depth)--;
-    range = &rank->stack[rank->thread][*depth];
+    const struct gen_range *range = &rank->stack[rank->thread][*depth];
     rank->now_ns += 120;
     row.begin_ns = range->begin_ns;
     row.end_ns = rank->now_ns;
@@ -196,10 +195,9 @@ int64_t gen_launch(struct gen_rank *rank, enum gen_kernel_id kernel, enum gen_st
 {
     struct gen_event op = event_of(rank);
     int64_t until_ns = rank->now_ns + gen_about(rank->gen, CALL_NS);
-    struct gen_call call;
     until_ns = rank->slow_until_ns > 0 ? rank->slow_until_ns : until_ns;
     rank->slow_until_ns = 0;
-    call = gen_api_until(rank, "cudaLaunchKernel_v7000", until_ns);
+    struct gen_call call = gen_api_until(rank, "cudaLaunchKernel_v7000", until_ns);
     op.op = GEN_OP_KERNEL;
     op.kernel = (uint8_t)kernel;
     op.stream = (uint8_t)stream;
@@ -245,9 +243,8 @@ void gen_set(struct gen_rank *rank, int64_t bytes)
 void gen_wait_stream(struct gen_rank *rank, enum gen_stream stream, enum gen_stream other)
 {
     struct gen_event row = event_of(rank);
-    struct gen_call call;
     (void)gen_api(rank, "cudaEventRecord_v3020", 1900);
-    call = gen_api(rank, "cudaStreamWaitEvent_v3020", 1700);
+    struct gen_call call = gen_api(rank, "cudaStreamWaitEvent_v3020", 1700);
     row.begin_ns = call.begin_ns + 150;
     row.end_ns = call.end_ns - 150;
     row.corr = call.corr;

@@ -55,19 +55,19 @@ struct gen_event {
     int64_t begin_ns;
     int64_t end_ns;
     const char *text; /* a constant: API, OSRT, NVTX; the domain's text too */
-    int64_t bytes;    /* COPY, SET, MEMORY; SYNC: the event id, 0 = none */
-    int64_t node;     /* KERNEL in a graph: graphNodeId, 0 = none */
-    int32_t number;   /* NVTX: put after the text where >= 0 */
+    int64_t bytes; /* COPY, SET, MEMORY; SYNC: the event id, 0 = none */
+    int64_t node; /* KERNEL in a graph: graphNodeId, 0 = none */
+    int32_t number; /* NVTX: put after the text where >= 0 */
     uint32_t corr;
     uint32_t plant; /* OP: index of the plant it ends, plus 1 */
     uint16_t rank;
     uint16_t thread; /* enum gen_thread */
-    uint8_t stream;  /* enum gen_stream; GEN_STREAM_COUNT = none */
-    uint8_t op;     /* enum gen_op; NVTX: event type; OVERHEAD: its type; MEMORY: 0 alloc, 1 free */
+    uint8_t stream; /* enum gen_stream; GEN_STREAM_COUNT = none */
+    uint8_t op; /* enum gen_op; NVTX: event type; OVERHEAD: its type; MEMORY: 0 alloc, 1 free */
     uint8_t kernel; /* enum gen_kernel_id; COPY: copyKind */
     uint8_t src_kind;
     uint8_t dst_kind; /* NVTX: domain */
-    uint32_t color;   /* NVTX, ARGB, 0 = none */
+    uint32_t color; /* NVTX, ARGB, 0 = none */
 };
 
 struct gen_vec {
@@ -100,13 +100,13 @@ struct gen_rank {
     struct gen *gen;
     int index;
     uint32_t pid;
-    enum gen_thread thread;            /* whose turn it is */
-    int64_t now_ns;                    /* the host clock */
+    enum gen_thread thread; /* whose turn it is */
+    int64_t now_ns; /* the host clock */
     int64_t free_ns[GEN_STREAM_COUNT]; /* when the stream is done with what it has */
-    int64_t held_until_ns;             /* COMPUTE: the next op begins exactly then, 0 = as it can */
-    uint32_t held_plant;               /* ... and ends this plant, plus 1 */
-    int64_t slow_until_ns;             /* the next launch call lasts until then, 0 = as always */
-    int64_t op_begin_ns;               /* begin of the op that was launched last */
+    int64_t held_until_ns; /* COMPUTE: the next op begins exactly then, 0 = as it can */
+    uint32_t held_plant; /* ... and ends this plant, plus 1 */
+    int64_t slow_until_ns; /* the next launch call lasts until then, 0 = as always */
+    int64_t op_begin_ns; /* begin of the op that was launched last */
     uint32_t corr;
     int64_t next_event;
     int64_t step_end_ns[2]; /* when the device was done with the last step, and the one before */

@@ -2,11 +2,11 @@
 #include "testdata/gen_world.h"
 
 /* Colours of ranges, ARGB. */
-#define BLUE   0xFF5E81ACU
-#define GREEN  0xFFA3BE8CU
-#define RED    0xFFBF616AU
+#define BLUE 0xFF5E81ACU
+#define GREEN 0xFFA3BE8CU
+#define RED 0xFFBF616AU
 #define YELLOW 0xFFEBCB8BU
-#define GREY   0xFF4C566AU
+#define GREY 0xFF4C566AU
 
 static const uint8_t FORWARD_ATTENTION[] = {GEN_LN_FWD, GEN_GEMM_QKV, GEN_FLASH_FWD, GEN_GEMM_PROJ,
                                             GEN_DROPOUT_ADD};

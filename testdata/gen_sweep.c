@@ -66,12 +66,11 @@ static void advance(struct gen_sweep *sweep, struct gen_device *sum, int64_t unt
 
 static void note_gap(struct gen *gen, const struct gen_sweep *sweep, const struct gen_event *op)
 {
-    struct gen_plant *plant;
     gen->key.devices[op->rank].gaps++;
     if (op->plant == 0) {
         return;
     }
-    plant = &gen->plants[op->plant - 1];
+    struct gen_plant *plant = &gen->plants[op->plant - 1];
     plant->gap.begin_ns = sweep->at_ns;
     plant->gap.end_ns = op->begin_ns;
     gen->key.gaps[gen->key.gap_count++] = plant->gap;

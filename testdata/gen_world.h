@@ -37,7 +37,7 @@ struct gen {
     struct gen_sweep sweeps[GEN_DEVICES_MAX];
     struct gen_plant *plants; /* owned; by step */
     size_t plant_count;
-    size_t first_plant;      /* of this step or a later one */
+    size_t first_plant; /* of this step or a later one */
     struct gen_plant *zones; /* owned; .step, .rank, .layer = launches */
     size_t zone_count;
     struct gen_plant *exposed; /* owned; .step, .rank */

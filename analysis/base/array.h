@@ -31,14 +31,14 @@ void *array_resize(void *list, size_t count, size_t size);
  *     size_t at = 0;
  *     BISECT(size_t, at, count, mid, list[mid].key < key)
  */
-#define BISECT(type, at, end, mid, before)                                                         \
-    for (type bisect_end = (end); (at) < bisect_end;) {                                            \
-        type mid = (at) + (bisect_end - (at)) / 2;                                                 \
-        if (before) {                                                                              \
-            (at) = mid + 1;                                                                        \
-        } else {                                                                                   \
-            bisect_end = mid;                                                                      \
-        }                                                                                          \
+#define BISECT(type, at, end, mid, before) \
+    for (type bisect_end = (end); (at) < bisect_end;) { \
+        type mid = (at) + (bisect_end - (at)) / 2; \
+        if (before) { \
+            (at) = mid + 1; \
+        } else { \
+            bisect_end = mid; \
+        } \
     }
 
 /* The first place whose value is at least `value`; count if there is none. O(log n). */

@@ -9,21 +9,19 @@
 /* Makes room for extra bytes and a NUL. False: memory ran out (now or before). */
 static bool buf_room(struct buf *buf, size_t extra)
 {
-    size_t want;
     size_t cap = buf->cap == 0 ? 64 : buf->cap;
-    char *data;
     if (buf->failed || extra > (size_t)-1 / 4 - buf->len) {
         buf->failed = true;
         return false;
     }
-    want = buf->len + extra + 1;
+    size_t want = buf->len + extra + 1;
     if (want <= buf->cap) {
         return true;
     }
     while (cap < want) {
         cap *= 2;
     }
-    data = realloc(buf->data, cap);
+    char *data = realloc(buf->data, cap);
     if (data == NULL) {
         buf->failed = true;
         return false;
@@ -81,9 +79,8 @@ void buf_fill(struct buf *buf, char c, size_t n)
 void buf_addf(struct buf *buf, const char *fmt, ...)
 {
     va_list args;
-    int need;
     va_start(args, fmt);
-    need = vsnprintf(NULL, 0, fmt, args);
+    int need = vsnprintf(NULL, 0, fmt, args);
     va_end(args);
     if (need < 0 || !buf_room(buf, (size_t)need)) {
         buf->failed = true;

@@ -14,9 +14,9 @@
 #include "analysis/base/err.h"
 
 struct buf {
-    char *data;  /* owned; NULL or NUL-terminated */
-    size_t len;  /* bytes without the NUL */
-    size_t cap;  /* bytes allocated */
+    char *data; /* owned; NULL or NUL-terminated */
+    size_t len; /* bytes without the NUL */
+    size_t cap; /* bytes allocated */
     bool failed; /* memory ran out */
 };
 

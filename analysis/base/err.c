@@ -38,17 +38,15 @@ void *err_null(struct err *err, const char *fmt, ...)
 
 int err_prefix(struct err *err, const char *fmt, ...)
 {
-    struct err old;
     va_list args;
-    size_t len;
     if (err == NULL) {
         return -1;
     }
-    old = *err;
+    struct err old = *err;
     va_start(args, fmt);
     err_write(err, fmt, args);
     va_end(args);
-    len = strlen(err->text);
+    size_t len = strlen(err->text);
     (void)snprintf(err->text + len, sizeof err->text - len, ": %s", old.text);
     return -1;
 }

@@ -20,7 +20,7 @@ struct err {
 
 #if defined(__GNUC__)
 #define CUTLINE_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
-#define CUTLINE_MUST_USE           __attribute__((warn_unused_result))
+#define CUTLINE_MUST_USE __attribute__((warn_unused_result))
 #else
 #define CUTLINE_PRINTF(fmt, first)
 #define CUTLINE_MUST_USE
@@ -40,10 +40,10 @@ int err_nomem(struct err *err, const char *what);
 
 /* The static analyser sees one file at a time: it is told what these return. */
 #ifdef __clang_analyzer__
-#define err_set(...)    ((void)err_set(__VA_ARGS__), -1)
-#define err_null(...)   ((void)err_null(__VA_ARGS__), (void *)0)
+#define err_set(...) ((void)err_set(__VA_ARGS__), -1)
+#define err_null(...) ((void)err_null(__VA_ARGS__), (void *)0)
 #define err_prefix(...) ((void)err_prefix(__VA_ARGS__), -1)
-#define err_nomem(...)  ((void)err_nomem(__VA_ARGS__), -1)
+#define err_nomem(...) ((void)err_nomem(__VA_ARGS__), -1)
 #endif
 
 #endif

@@ -56,7 +56,6 @@ static int intern_grow(struct intern *table)
     uint32_t cap = table->slots_cap == 0 ? 64 : table->slots_cap * 2;
     uint32_t *slots = calloc(cap, sizeof *slots);
     struct intern_entry *entries = realloc(table->entries, (size_t)cap / 2 * sizeof *entries);
-    uint32_t i;
     if (entries != NULL) {
         table->entries = entries;
         table->entries_cap = cap / 2;
@@ -65,7 +64,7 @@ static int intern_grow(struct intern *table)
         free(slots);
         return -1;
     }
-    for (i = 0; i < table->count; i++) {
+    for (uint32_t i = 0; i < table->count; i++) {
         uint32_t slot = (uint32_t)entries[i].hash & (cap - 1);
         while (slots[slot] != 0) {
             slot = (slot + 1) & (cap - 1);
@@ -81,17 +80,15 @@ static int intern_grow(struct intern *table)
 uint32_t intern_add(struct intern *table, const char *text, size_t len)
 {
     uint64_t hash = intern_hash(text, len);
-    uint32_t slot;
-    char *copy;
     if (table->count * 2 >= table->slots_cap &&
         (table->count >= UINT32_MAX / 4 || intern_grow(table) != 0)) {
         return INTERN_NONE;
     }
-    slot = intern_slot(table, text, len, hash);
+    uint32_t slot = intern_slot(table, text, len, hash);
     if (table->slots[slot] != 0) {
         return table->slots[slot] - 1;
     }
-    copy = arena_copy(&table->arena, text, len);
+    char *copy = arena_copy(&table->arena, text, len);
     if (copy == NULL) {
         return INTERN_NONE;
     }

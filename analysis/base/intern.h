@@ -24,7 +24,7 @@ struct intern_entry {
 struct intern {
     struct arena arena;
     struct intern_entry *entries; /* owned, count of them */
-    uint32_t *slots;              /* open addressing; id + 1, 0 = free */
+    uint32_t *slots; /* open addressing; id + 1, 0 = free */
     uint32_t count;
     uint32_t entries_cap;
     uint32_t slots_cap; /* a power of two */

@@ -135,13 +135,11 @@ int sort_by_time(const int64_t *begin_ns, const int64_t *end_ns, uint32_t *order
 {
     const struct order by = {begin_ns, end_ns};
     uint32_t *spare = malloc(((size_t)count + 1) * sizeof *spare);
-    uint64_t width;
     if (spare == NULL) {
         return -1;
     }
-    for (width = 1; width < count; width *= 2) {
-        uint64_t at;
-        for (at = 0; at + width < count; at += 2 * width) {
+    for (uint64_t width = 1; width < count; width *= 2) {
+        for (uint64_t at = 0; at + width < count; at += 2 * width) {
             uint64_t len = count - at < 2 * width ? count - at : 2 * width;
             if (order_wrong(&by, order[at + width - 1], order[at + width])) {
                 order_merge(&by, order + at, (uint32_t)width, (uint32_t)len, spare);

@@ -53,13 +53,11 @@ static int64_t stat_select(int64_t *values, size_t count, size_t k)
 static double stat_median(int64_t *values, size_t count)
 {
     int64_t high = stat_select(values, count, count / 2);
-    int64_t low;
-    size_t i;
     if (count % 2 != 0) {
         return (double)high;
     }
-    low = values[0];
-    for (i = 1; i < count / 2; i++) {
+    int64_t low = values[0];
+    for (size_t i = 1; i < count / 2; i++) {
         low = values[i] > low ? values[i] : low;
     }
     return (double)(((long double)low + (long double)high) / 2.0L);
@@ -70,20 +68,19 @@ struct stat_sum stat_of(int64_t *values, size_t count)
     struct stat_sum sum = {0};
     long double mean;
     long double squares = 0;
-    size_t i;
     if (count == 0) {
         return sum;
     }
     sum.min = values[0];
     sum.max = values[0];
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         sum.total = (int64_t)((uint64_t)sum.total + (uint64_t)values[i]);
         sum.min = values[i] < sum.min ? values[i] : sum.min;
         sum.max = values[i] > sum.max ? values[i] : sum.max;
     }
     sum.count = (int64_t)count;
     mean = (long double)sum.total / (long double)count;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         long double away = (long double)values[i] - mean;
         squares += away * away;
     }
@@ -130,7 +127,6 @@ void stat_groups_add(struct stat_groups *groups, uint32_t group, int64_t value)
 int stat_groups_sort(struct stat_groups *groups, uint32_t group_count)
 {
     size_t *next = calloc((size_t)group_count + 1, sizeof *next);
-    size_t i;
     size_t sum = 0;
     groups->first = calloc((size_t)group_count + 1, sizeof *groups->first);
     groups->sorted = malloc((groups->count + 1) * sizeof *groups->sorted);
@@ -140,17 +136,17 @@ int stat_groups_sort(struct stat_groups *groups, uint32_t group_count)
         free(next);
         return -1;
     }
-    for (i = 0; i < groups->count; i++) {
+    for (size_t i = 0; i < groups->count; i++) {
         next[groups->group[i]]++;
     }
-    for (i = 0; i < group_count; i++) {
+    for (size_t i = 0; i < group_count; i++) {
         size_t here = next[i];
         groups->first[i] = sum;
         next[i] = sum;
         sum += here;
     }
     groups->first[group_count] = sum;
-    for (i = 0; i < groups->count; i++) {
+    for (size_t i = 0; i < groups->count; i++) {
         groups->sorted[next[groups->group[i]]++] = groups->value[i];
     }
     free(next);

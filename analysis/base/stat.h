@@ -32,10 +32,10 @@ int64_t stat_percentile(int64_t *values, size_t count, double percent);
 /* Values by group. */
 struct stat_groups {
     uint32_t *group; /* owned: the group of each value */
-    int64_t *value;  /* owned */
-    size_t count;    /* values */
-    size_t cap;      /* values that fit */
-    size_t *first;   /* owned, after stat_groups_sort: group_count + 1 */
+    int64_t *value; /* owned */
+    size_t count; /* values */
+    size_t cap; /* values that fit */
+    size_t *first; /* owned, after stat_groups_sort: group_count + 1 */
     int64_t *sorted; /* owned: values of group g are sorted[first[g]] .. sorted[first[g + 1]) */
     uint32_t group_count;
     int failed; /* memory ran out */

@@ -44,11 +44,10 @@ char *timefmt_count(int64_t n, char *out)
     uint64_t size = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
     int len = snprintf(digits, sizeof digits, "%" PRIu64, size);
     int at = 0;
-    int i;
     if (n < 0) {
         out[at++] = '-';
     }
-    for (i = 0; i < len; i++) {
+    for (int i = 0; i < len; i++) {
         if (i > 0 && (len - i) % 3 == 0) {
             out[at++] = ',';
         }
@@ -68,13 +67,12 @@ static char *timefmt_scaled(double value, const struct timefmt_scale *scales, in
 {
     double size = fabs(value);
     int i = count - 1;
-    int decimals;
     while (i > 0 && size < scales[i].unit) {
         i--;
     }
     value /= scales[i].unit;
     size = fabs(value);
-    decimals = scales[i].unit <= 1.0 ? 0 : size < 9.995 ? 2 : size < 99.95 ? 1 : 0;
+    int decimals = scales[i].unit <= 1.0 ? 0 : size < 9.995 ? 2 : size < 99.95 ? 1 : 0;
     if (size >= 999.5 && i + 1 < count && scales[i].unit >= 1.0) {
         value = value < 0 ? -1.0 : 1.0;
         decimals = 2;
@@ -112,12 +110,11 @@ char *timefmt_at(int64_t ns, int64_t step_ns, char *out)
     uint64_t fraction = size % 1000000000U;
     int64_t step = 1000000000;
     int decimals = 0;
-    int cut;
     while (decimals < 9 && step > step_ns) {
         step /= 10;
         decimals++;
     }
-    for (cut = decimals; cut < 9; cut++) {
+    for (int cut = decimals; cut < 9; cut++) {
         fraction /= 10;
     }
     if (decimals == 0) {
@@ -134,8 +131,7 @@ int64_t timefmt_unit(const char *text)
 {
     size_t best = 0;
     int64_t ns = 0;
-    int i;
-    for (i = 0; i < TIMEFMT_UNIT_COUNT; i++) {
+    for (int i = 0; i < TIMEFMT_UNIT_COUNT; i++) {
         size_t len = strlen(TIMEFMT_UNITS[i].name);
         if (len > best && strncmp(text, TIMEFMT_UNITS[i].name, len) == 0) {
             best = len;
@@ -148,8 +144,7 @@ int64_t timefmt_unit(const char *text)
 /* The unit that is exactly text, 0 if none. */
 static int64_t timefmt_exact_unit(const char *text)
 {
-    int i;
-    for (i = 0; i < TIMEFMT_UNIT_COUNT; i++) {
+    for (int i = 0; i < TIMEFMT_UNIT_COUNT; i++) {
         if (strcmp(text, TIMEFMT_UNITS[i].name) == 0) {
             return TIMEFMT_UNITS[i].ns;
         }
@@ -163,9 +158,8 @@ int timefmt_parse(const char *text, int64_t default_unit_ns, int64_t *ns, struct
     char *int_end;
     int64_t unit = default_unit_ns;
     long long whole;
-    double value;
     errno = 0;
-    value = strtod(text, &end);
+    double value = strtod(text, &end);
     if (end == text || !isfinite(value) || isalpha((unsigned char)text[0])) {
         return err_set(err, "'%s' is not a time (examples: 250us, 12.5ms, 3s)", text);
     }

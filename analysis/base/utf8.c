@@ -77,9 +77,6 @@ static const uint32_t UTF8_LEAST[4] = {0, 0x80, 0x800, 0x10000};
 size_t utf8_decode(const char *text, size_t len, uint32_t *cp)
 {
     unsigned char lead = (unsigned char)text[0];
-    uint32_t value;
-    size_t more;
-    size_t i;
     *cp = UTF8_BAD;
     if (lead < 0x80) {
         *cp = lead;
@@ -88,12 +85,12 @@ size_t utf8_decode(const char *text, size_t len, uint32_t *cp)
     if (lead < 0xC2 || lead > 0xF4) {
         return 1;
     }
-    more = lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
+    size_t more = lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
     if (len <= more) {
         return 1;
     }
-    value = lead & (0x3FU >> more);
-    for (i = 1; i <= more; i++) {
+    uint32_t value = lead & (0x3FU >> more);
+    for (size_t i = 1; i <= more; i++) {
         unsigned char byte = (unsigned char)text[i];
         if ((byte & 0xC0U) != 0x80U) {
             return 1;

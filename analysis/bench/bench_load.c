@@ -32,8 +32,7 @@ static int64_t bench_select_table(struct store *store, const struct raw_table *t
     struct store_cursor *cursor = store_scan(store, &scan, err);
     int64_t sum = 0;
     while (cursor != NULL && store_next(cursor, err) == 1) {
-        int c;
-        for (c = 0; c < table->column_count; c++) {
+        for (int c = 0; c < table->column_count; c++) {
             size_t len = 0;
             bool text = table->table == TRACE_NVTX && c == 6; /* the column "text" */
             sum += text ? (store_text(cursor, c, &len) == NULL ? 0 : (int64_t)len)
@@ -47,11 +46,10 @@ static int64_t bench_select_table(struct store *store, const struct raw_table *t
 static int bench_select(const char *path, int64_t *sum, struct err *err)
 {
     struct store *store = store_open(path, err);
-    int s;
     if (store == NULL) {
         return -1;
     }
-    for (s = 0; s < RAW_SOURCE_COUNT; s++) {
+    for (int s = 0; s < RAW_SOURCE_COUNT; s++) {
         *sum += bench_select_table(store, &RAW_TABLES[s], err);
     }
     store_close(store);
@@ -62,16 +60,14 @@ static int bench_select(const char *path, int64_t *sum, struct err *err)
 static double bench_bytes(const struct trace *trace, uint64_t *events)
 {
     double bytes = 0;
-    uint32_t d;
-    int t;
     *events = 0;
-    for (t = 0; t < TRACE_TABLE_COUNT; t++) {
+    for (int t = 0; t < TRACE_TABLE_COUNT; t++) {
         const struct trace_events *table = &trace->events[t];
         *events += table->count;
         bytes += (double)table->count * (table->link == NULL ? 24 : 28);
     }
     bytes += (double)trace->launch_op_count * 4 + (double)trace->events[TRACE_GPU].count * 8;
-    for (d = 0; d < trace->device_count; d++) {
+    for (uint32_t d = 0; d < trace->device_count; d++) {
         bytes += (double)trace->devices[d].busy_count * 24;
     }
     return bytes;
@@ -95,18 +91,15 @@ struct bench {
 static int bench_round(const char *path, struct bench *best, struct err *err)
 {
     double begin = bench_now_s();
-    double taken;
-    int i;
     if (bench_select(path, &best->check, err) != 0) {
         return -1;
     }
-    taken = bench_now_s() - begin;
+    double taken = bench_now_s() - begin;
     best->select_s = taken < best->select_s ? taken : best->select_s;
-    for (i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++) {
         struct trace_options options = {.threads = i};
-        struct trace *trace;
         begin = bench_now_s();
-        trace = trace_load(path, &options, err);
+        struct trace *trace = trace_load(path, &options, err);
         if (trace == NULL) {
             return -1;
         }
@@ -122,12 +115,11 @@ int main(int argc, char **argv)
 {
     struct bench best = {.select_s = 1e9, .load_s = {1e9, 1e9}};
     struct err err = {""};
-    int round;
     if (argc != 2) {
         (void)fprintf(stderr, "usage: bench_load CAPTURE\n");
         return 2;
     }
-    for (round = 0; round < BENCH_ROUNDS; round++) {
+    for (int round = 0; round < BENCH_ROUNDS; round++) {
         if (bench_round(argv[1], &best, &err) != 0) {
             (void)fprintf(stderr, "bench_load: %s\n", err.text);
             return 1;

@@ -56,9 +56,9 @@ static int64_t shared(int64_t a, int64_t b, int64_t c, int64_t d)
 
 /* The calls of one kind in [begin, end). */
 struct cover {
-    int64_t ns;       /* their union */
+    int64_t ns; /* their union */
     int64_t until_ns; /* covered up to here */
-    int64_t best_ns;  /* the longest of them inside, and which */
+    int64_t best_ns; /* the longest of them inside, and which */
     uint32_t best;
     uint8_t table;
 };

@@ -38,31 +38,31 @@ enum cause_kind {
     CAUSE_OSRT,
     CAUSE_PROFILER,
     CAUSE_AFTER_BLOCKING, /* cpu work, after a blocking call */
-    CAUSE_SLOW_HOST,      /* cpu work, launching too slowly */
+    CAUSE_SLOW_HOST, /* cpu work, launching too slowly */
     CAUSE_KIND_COUNT,
 };
 
 /* What the capture could not tell: bits. */
 enum cause_doubt {
-    CAUSE_NO_API = 1U << 0,    /* no API calls at all */
-    CAUSE_NO_LINK = 1U << 1,   /* API calls, but not the one that launched X */
+    CAUSE_NO_API = 1U << 0, /* no API calls at all */
+    CAUSE_NO_LINK = 1U << 1, /* API calls, but not the one that launched X */
     CAUSE_MIGRATION = 1U << 3, /* X is a unified-memory migration: no call launches it */
     CAUSE_NO_OSRT = 1U << 2, /* cpu work may be a lock, I/O or sleep: OS calls were not recorded */
 };
 
 struct cause {
-    uint8_t kind;        /* enum cause_kind */
-    uint8_t doubt;       /* enum cause_doubt */
-    uint8_t table;       /* of the evidence: TRACE_API, TRACE_OSRT or TRACE_OVERHEAD */
-    uint32_t evidence;   /* the event that shows it (the longest of its kind), TRACE_NONE = none */
+    uint8_t kind; /* enum cause_kind */
+    uint8_t doubt; /* enum cause_doubt */
+    uint8_t table; /* of the evidence: TRACE_API, TRACE_OSRT or TRACE_OVERHEAD */
+    uint32_t evidence; /* the event that shows it (the longest of its kind), TRACE_NONE = none */
     int64_t evidence_ns; /* time that the calls of this kind cover in the gap; for AFTER_BLOCKING
                             the blocking call, even where it lies before the gap: 0 */
-    uint32_t launch;     /* L: index in API, TRACE_NONE */
-    uint32_t thread;     /* T: index in threads, TRACE_NONE */
-    uint32_t lane;       /* the GPU lane of X */
-    uint32_t nvtx;       /* innermost range of T at the begin of the gap, TRACE_NONE */
+    uint32_t launch; /* L: index in API, TRACE_NONE */
+    uint32_t thread; /* T: index in threads, TRACE_NONE */
+    uint32_t lane; /* the GPU lane of X */
+    uint32_t nvtx; /* innermost range of T at the begin of the gap, TRACE_NONE */
     uint32_t overhead; /* SLOW_LAUNCH: the longest overhead row of T in L and the gap, TRACE_NONE */
-    int64_t overhead_ns;           /* ... and the time that such rows cover there */
+    int64_t overhead_ns; /* ... and the time that such rows cover there */
     const struct facts_wait *wait; /* DEVICE_WAIT: the stream wait before X, NULL = none known */
 };
 
@@ -90,8 +90,8 @@ enum causes_key {
 };
 struct causes_sum {
     const char *name; /* lives as long as the trace */
-    size_t name_len;  /* BY_NVTX: without PyTorch's numbers of calls (", seq = 5, op_id = 7") */
-    uint8_t kind;     /* BY_KIND and BY_EVIDENCE */
+    size_t name_len; /* BY_NVTX: without PyTorch's numbers of calls (", seq = 5, op_id = 7") */
+    uint8_t kind; /* BY_KIND and BY_EVIDENCE */
     uint32_t count;
     int64_t total_ns;
 };

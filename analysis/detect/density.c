@@ -127,7 +127,7 @@ struct work {
     const struct density_options *options;
     int64_t *prefix_ns; /* largest op end since the begin of its block */
     int64_t *suffix_ns; /* ... up to the end of its block */
-    uint32_t *good;     /* launches before i that started at once */
+    uint32_t *good; /* launches before i that started at once */
     int64_t *scratch;
 };
 

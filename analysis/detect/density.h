@@ -22,7 +22,7 @@
 struct density_options {
     int64_t queue_ns;
     double busy_percent;
-    uint32_t run;     /* launches, at least 2 */
+    uint32_t run; /* launches, at least 2 */
     int64_t begin_ns; /* launches whose op lies in [begin, end); INT64_MIN, INT64_MAX = all */
     int64_t end_ns;
 };
@@ -34,15 +34,15 @@ struct density_zone {
     uint32_t device; /* index in devices */
     uint32_t launches;
     uint32_t first_launch; /* API index of the first */
-    uint32_t first_op;     /* its op */
-    int64_t begin_ns;      /* begin of the first op */
-    int64_t end_ns;        /* end of the last op */
-    int64_t interval_ns;   /* mean time from the end of a call to the end of the next */
-    int64_t op_ns;         /* mean time of an op */
-    int64_t queue_ns;      /* median queue time */
-    int64_t busy_ns;       /* the device, any op */
-    int64_t idle_ns;       /* end - begin - busy */
-    uint32_t nvtx;         /* innermost range of the thread at the first launch, TRACE_NONE */
+    uint32_t first_op; /* its op */
+    int64_t begin_ns; /* begin of the first op */
+    int64_t end_ns; /* end of the last op */
+    int64_t interval_ns; /* mean time from the end of a call to the end of the next */
+    int64_t op_ns; /* mean time of an op */
+    int64_t queue_ns; /* median queue time */
+    int64_t busy_ns; /* the device, any op */
+    int64_t idle_ns; /* end - begin - busy */
+    uint32_t nvtx; /* innermost range of the thread at the first launch, TRACE_NONE */
 };
 
 /* One thread's launches on one device. */
@@ -50,12 +50,12 @@ struct density_series {
     uint32_t thread;
     uint32_t device;
     uint32_t launches;
-    int64_t begin_ns;   /* begin of the first call */
-    int64_t end_ns;     /* end of the last call */
-    double per_ms;      /* launches / (end - begin) */
+    int64_t begin_ns; /* begin of the first call */
+    int64_t end_ns; /* end of the last call */
+    double per_ms; /* launches / (end - begin) */
     double peak_per_ms; /* the densest ms, counted in ms of the session's axis */
-    int64_t queue_ns;   /* median queue time */
-    int64_t op_ns;      /* mean op time */
+    int64_t queue_ns; /* median queue time */
+    int64_t op_ns; /* mean op time */
 };
 
 struct density {

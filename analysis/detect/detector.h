@@ -16,7 +16,7 @@ struct findings_maker;
 
 /* What a detector found. */
 struct detection {
-    void *data;   /* the detector's own; drop frees it */
+    void *data; /* the detector's own; drop frees it */
     size_t count; /* rows of the table that is asked for */
 };
 
@@ -56,12 +56,12 @@ struct detector {
 };
 
 /* In the order of the help, and of what counts time first. */
-#define DETECTORS(X)                                                                               \
-    X(DETECT_IDLE_GAPS)                                                                            \
-    X(DETECT_LAUNCH_DENSITY)                                                                       \
-    X(DETECT_SMALL_COPIES)                                                                         \
-    X(DETECT_HIDDEN_TRANSFERS)                                                                     \
-    X(DETECT_LOW_UTILISATION)                                                                      \
+#define DETECTORS(X) \
+    X(DETECT_IDLE_GAPS) \
+    X(DETECT_LAUNCH_DENSITY) \
+    X(DETECT_SMALL_COPIES) \
+    X(DETECT_HIDDEN_TRANSFERS) \
+    X(DETECT_LOW_UTILISATION) \
     X(DETECT_GRAPH_OPAQUE)
 
 #define DETECTOR_DECLARE(symbol) extern const struct detector symbol;
@@ -82,11 +82,11 @@ bool detector_has_gpu(const struct trace *trace);
 bool detector_keeps(const struct report_context *context, uint32_t device);
 
 /* The arguments of a detector that looks at a part of the time. */
-#define DETECTOR_TIME_ARGS                                                                         \
-    {"start", REPORT_ARG_TIME, 1, NULL, "look only after TIME"},                                   \
-        {"end", REPORT_ARG_TIME, 1, NULL, "look only before TIME"},                                \
-    {                                                                                              \
-        "nvtx", REPORT_ARG_TEXT, 0, NULL, "look only in the first RANGE[@DOMAIN][/INDEX]"          \
+#define DETECTOR_TIME_ARGS \
+    {"start", REPORT_ARG_TIME, 1, NULL, "look only after TIME"}, \
+        {"end", REPORT_ARG_TIME, 1, NULL, "look only before TIME"}, \
+    { \
+        "nvtx", REPORT_ARG_TEXT, 0, NULL, "look only in the first RANGE[@DOMAIN][/INDEX]" \
     }
 
 #endif

@@ -16,18 +16,18 @@
 #include "analysis/table/table.h"
 
 struct finding {
-    const char *rule;       /* "idle_gaps": the rule that shows more */
-    const char *title;      /* "GPU 0 idle after a blocking call" */
-    const char *evidence;   /* one line with its figures */
-    const char *advice;     /* one line: what to try */
-    const char *show;       /* the command that shows it, without the file name */
-    const char *within;     /* the rule whose findings count this time already; NULL: none */
+    const char *rule; /* "idle_gaps": the rule that shows more */
+    const char *title; /* "GPU 0 idle after a blocking call" */
+    const char *evidence; /* one line with its figures */
+    const char *advice; /* one line: what to try */
+    const char *show; /* the command that shows it, without the file name */
+    const char *within; /* the rule whose findings count this time already; NULL: none */
     int64_t recoverable_ns; /* at most this can be won; -1 where the capture cannot tell */
-    double value;           /* what --fail-on compares, more is worse: idle_gaps: percent of the
+    double value; /* what --fail-on compares, more is worse: idle_gaps: percent of the
                                span; hidden_transfers: percent of copy time that is exposed;
                                low_utilisation: percent idle; graph_opaque: percent of busy time;
                                launch_density: zones; small_copies: copies; NVIDIA's rules: rows */
-    int64_t begin_ns;       /* where to look first: the worst place */
+    int64_t begin_ns; /* where to look first: the worst place */
     int64_t end_ns;
     uint32_t device; /* index in devices, TRACE_NONE */
     uint32_t thread; /* index in threads, TRACE_NONE */
@@ -56,7 +56,7 @@ struct table *findings_table(const struct trace *trace, const struct findings *f
 /* How the page for people is written. */
 struct findings_page {
     const char *file; /* the name for the commands, which quote it for a shell */
-    bool all;         /* see findings_text */
+    bool all; /* see findings_text */
     /* The key of the list of the timeline of that name, for hints; NULL: there is none. */
     const char *(*key_of_list)(const char *list);
 };

@@ -12,9 +12,9 @@
 /* How much of what a rule of nsys lists could be won. */
 enum worth {
     WORTH_COPIES, /* its durations, as far as copies are exposed */
-    WORTH_TIME,   /* its durations */
-    WORTH_SYNC,   /* idle time that synchronising calls explain */
-    WORTH_NONE,   /* counted by another rule */
+    WORTH_TIME, /* its durations */
+    WORTH_SYNC, /* idle time that synchronising calls explain */
+    WORTH_NONE, /* counted by another rule */
 };
 
 static const struct {

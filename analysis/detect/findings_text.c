@@ -15,7 +15,7 @@ enum {
     PAGE_COLS = 79,
     INDENT = 4,
     WRAP_INDENT = 8, /* of the second line on */
-    TIME_COLS = 12,  /* at the right of a title */
+    TIME_COLS = 12, /* at the right of a title */
 };
 
 static const struct table_column COLUMNS[] = {

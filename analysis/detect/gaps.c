@@ -34,8 +34,7 @@ static uint32_t gaps_before(struct gaps_search *search, int64_t t_ns)
     const struct trace_device *device = &search->trace->devices[search->device];
     const int64_t *end_ns = search->trace->events[TRACE_GPU].end_ns;
     uint32_t found = TRACE_NONE;
-    uint32_t l;
-    for (l = 0; l < device->lane_count; l++) {
+    for (uint32_t l = 0; l < device->lane_count; l++) {
         const struct trace_lane *lane = &search->trace->lanes[device->first_lane + l];
         uint32_t at = search->cursors[l];
         while (at < lane->first + lane->count && end_ns[at] <= t_ns) {
@@ -56,8 +55,7 @@ static uint32_t gaps_after(struct gaps_search *search, int64_t t_ns)
     const struct trace_device *device = &search->trace->devices[search->device];
     const int64_t *begin_ns = search->trace->events[TRACE_GPU].begin_ns;
     uint32_t found = TRACE_NONE;
-    uint32_t l;
-    for (l = 0; l < device->lane_count; l++) {
+    for (uint32_t l = 0; l < device->lane_count; l++) {
         const struct trace_lane *lane = &search->trace->lanes[device->first_lane + l];
         uint32_t end = lane->first + lane->count;
         uint32_t at = search->cursors[l];
@@ -129,7 +127,6 @@ static int gaps_device(struct gaps_search *search, struct err *err)
 {
     const struct trace_device *device = &search->trace->devices[search->device];
     const struct busy_union *all = &search->busy->devices[search->device];
-    uint32_t i;
     int status = 0;
     if (all->count == 0) {
         return 0;
@@ -138,12 +135,12 @@ static int gaps_device(struct gaps_search *search, struct err *err)
     if (search->cursors == NULL) {
         return err_nomem(err, "gaps");
     }
-    for (i = 0; i < device->lane_count; i++) {
+    for (uint32_t i = 0; i < device->lane_count; i++) {
         search->cursors[i] = search->trace->lanes[device->first_lane + i].first;
     }
     search->out->span_ns +=
         gaps_span_ns(search->busy, search->device, search->query->begin_ns, search->query->end_ns);
-    for (i = 0; i + 1 < all->count && status == 0; i++) {
+    for (uint32_t i = 0; i + 1 < all->count && status == 0; i++) {
         status = gaps_between(search, all, i, err);
     }
     free(search->cursors);
@@ -170,9 +167,8 @@ int gaps_find(const struct trace *trace, const struct busy *busy, const struct g
               struct gaps *out, struct err *err)
 {
     struct gaps_search search = {.trace = trace, .busy = busy, .query = query, .out = out};
-    uint32_t d;
     *out = (struct gaps){0};
-    for (d = 0; d < trace->device_count; d++) {
+    for (uint32_t d = 0; d < trace->device_count; d++) {
         search.device = d;
         if ((query->device == TRACE_NONE || query->device == d) && gaps_device(&search, err) != 0) {
             gaps_free(out);

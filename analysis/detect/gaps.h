@@ -19,15 +19,15 @@ struct gap {
     int64_t end_ns;
     uint32_t device; /* index in trace->devices */
     uint32_t before; /* GPU index of the op that ended last before it */
-    uint32_t after;  /* GPU index of an op that begins at its end */
+    uint32_t after; /* GPU index of an op that begins at its end */
 };
 
 struct gaps {
     struct gap *list; /* longest first, then by begin; owned */
-    size_t count;     /* those of min_ns and longer */
+    size_t count; /* those of min_ns and longer */
     size_t all_count; /* all, also shorter ones */
-    int64_t all_ns;   /* the sum of all */
-    int64_t span_ns;  /* the sum over devices of last end - first begin, inside the window */
+    int64_t all_ns; /* the sum of all */
+    int64_t span_ns; /* the sum over devices of last end - first begin, inside the window */
 };
 
 /*

@@ -61,7 +61,7 @@ static enum causes_key by_key(int by)
 
 struct idle {
     struct gaps gaps;
-    struct cause *causes;    /* of gaps.list */
+    struct cause *causes; /* of gaps.list */
     struct causes_sum *sums; /* of the key; NULL where each gap is a row */
 };
 

@@ -16,7 +16,7 @@
 struct lowuse_options {
     double percent;
     int64_t window_ns; /* at least 1 */
-    int64_t begin_ns;  /* clip to [begin, end); INT64_MIN, INT64_MAX = everywhere */
+    int64_t begin_ns; /* clip to [begin, end); INT64_MIN, INT64_MAX = everywhere */
     int64_t end_ns;
     uint32_t device; /* TRACE_NONE = all */
 };

@@ -16,9 +16,9 @@
 
 struct measure_query {
     const struct facts *facts;
-    const struct busy *busy;       /* of the terms */
+    const struct busy *busy; /* of the terms */
     const struct overlap *overlap; /* of the terms; NULL = leave out */
-    const struct terms *terms;     /* NULL = all */
+    const struct terms *terms; /* NULL = all */
     uint32_t device;
     int64_t begin_ns; /* A and B; either order */
     int64_t end_ns;
@@ -31,14 +31,14 @@ struct measure {
     int64_t busy_ns; /* union of kept ops */
     int64_t idle_ns; /* end - begin - busy */
     double busy_percent;
-    int64_t ops;      /* kept ops that overlap the span */
-    struct list gpu;  /* kept ops of the device by name, most time first */
-    struct list api;  /* calls by name of all threads, most time first */
+    int64_t ops; /* kept ops that overlap the span */
+    struct list gpu; /* kept ops of the device by name, most time first */
+    struct list api; /* calls by name of all threads, most time first */
     struct list nvtx; /* ranges by name of all threads, most time first */
     struct overlap_parts parts;
-    struct gaps gaps;           /* of the span, longest first: idle between the first and last op
+    struct gaps gaps; /* of the span, longest first: idle between the first and last op
                                    of the device, clipped to the span */
-    struct cause *causes;       /* causes[i] of gaps.list[i] */
+    struct cause *causes; /* causes[i] of gaps.list[i] */
     struct causes_sum *by_kind; /* most time first */
     size_t kind_count;
 };

@@ -17,7 +17,7 @@
 
 struct transfers_options {
     int64_t max_bytes; /* copies of at most so many bytes; INT64_MAX = all, of unknown size too */
-    int64_t begin_ns;  /* copies that lie in [begin, end); INT64_MIN, INT64_MAX = everywhere */
+    int64_t begin_ns; /* copies that lie in [begin, end); INT64_MIN, INT64_MAX = everywhere */
     int64_t end_ns;
     uint32_t device; /* TRACE_NONE = all */
 };
@@ -25,15 +25,15 @@ struct transfers_options {
 struct transfer {
     uint32_t process;
     uint32_t device;
-    uint32_t name;    /* "[CUDA memcpy Host-to-Device]" */
+    uint32_t name; /* "[CUDA memcpy Host-to-Device]" */
     uint8_t src_kind; /* FACTS_MEM_UNKNOWN where the file has none */
     uint8_t dst_kind;
     uint32_t count;
-    int64_t bytes;     /* -1 where unknown for any of them */
-    int64_t total_ns;  /* sum of durations */
+    int64_t bytes; /* -1 where unknown for any of them */
+    int64_t total_ns; /* sum of durations */
     int64_t hidden_ns; /* the part of them that kernels cover */
-    int64_t call_ns;   /* time in the calls that started them */
-    uint32_t longest;  /* GPU index of the copy with the most exposed time */
+    int64_t call_ns; /* time in the calls that started them */
+    uint32_t longest; /* GPU index of the copy with the most exposed time */
     int64_t longest_exposed_ns;
 };
 

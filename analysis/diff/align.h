@@ -43,7 +43,7 @@ struct align_row {
     int64_t count[2];
     int64_t total_ns[2];
     int64_t mean_ns[2]; /* 0 without events */
-    int64_t delta_ns;   /* total NEW - total BASE */
+    int64_t delta_ns; /* total NEW - total BASE */
 };
 struct align_delta {
     struct align_row *rows; /* owned; largest |delta| first */

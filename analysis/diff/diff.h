@@ -44,20 +44,20 @@ struct diff_side {
 };
 
 struct diff_row {
-    uint8_t section;          /* enum diff_section */
-    uint8_t status;           /* enum diff_status */
-    bool is_count;            /* DIFF_TOTAL rows that count: look at count, not at times */
-    bool noise;               /* the means differ by less than their ranges allow */
-    const char *name;         /* in NEW, or in BASE where gone; sanitised */
-    const char *base_name;    /* where it differs, else NULL */
+    uint8_t section; /* enum diff_section */
+    uint8_t status; /* enum diff_status */
+    bool is_count; /* DIFF_TOTAL rows that count: look at count, not at times */
+    bool noise; /* the means differ by less than their ranges allow */
+    const char *name; /* in NEW, or in BASE where gone; sanitised */
+    const char *base_name; /* where it differs, else NULL */
     struct diff_side side[2]; /* BASE, NEW */
-    uint32_t event;           /* in NEW (BASE where gone): the longest instance; TRACE_NONE */
+    uint32_t event; /* in NEW (BASE where gone): the longest instance; TRACE_NONE */
     uint8_t table;
 };
 
 struct diff_options {
     const char *per; /* NVTX range name: times and counts are per instance of it; NULL = whole */
-    bool exact;      /* keep PyTorch's numbers of calls (", seq = 5, op_id = 7") in range names;
+    bool exact; /* keep PyTorch's numbers of calls (", seq = 5, op_id = 7") in range names;
                         without it they are left out, so that the same call compares */
     int64_t begin_ns[2]; /* windows, INT64_MIN, INT64_MAX = everywhere */
     int64_t end_ns[2];

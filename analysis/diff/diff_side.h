@@ -13,13 +13,13 @@ enum {
 };
 
 struct diff_entry {
-    uint8_t section;   /* enum diff_section */
-    uint8_t table;     /* enum trace_table of event */
-    bool is_count;     /* see diff_row */
-    const char *key;   /* equal keys of a section are one entry; in the arena */
+    uint8_t section; /* enum diff_section */
+    uint8_t table; /* enum trace_table of event */
+    bool is_count; /* see diff_row */
+    const char *key; /* equal keys of a section are one entry; in the arena */
     const char *brief; /* kernels: short name; in the trace */
-    uint32_t event;    /* the longest instance, TRACE_NONE */
-    uint32_t first;    /* kernels: the first instance, for the shape */
+    uint32_t event; /* the longest instance, TRACE_NONE */
+    uint32_t first; /* kernels: the first instance, for the shape */
     int64_t first_ns;
     int64_t longest_ns;
     int64_t count;

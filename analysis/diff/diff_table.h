@@ -9,7 +9,7 @@
 #include "analysis/table/table.h"
 
 struct diff_table_options {
-    bool changed;     /* leave out rows that are the same in both, but for totals */
+    bool changed; /* leave out rows that are the same in both, but for totals */
     int64_t max_rows; /* of a section, -1 = all */
 };
 

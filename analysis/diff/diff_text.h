@@ -9,7 +9,7 @@
 #include "analysis/diff/diff_table.h"
 
 enum {
-    DIFF_TEXT_COLS = 79,       /* the narrowest page */
+    DIFF_TEXT_COLS = 79, /* the narrowest page */
     DIFF_TEXT_FULL_COLS = 140, /* from here on kernels have their full names */
 };
 

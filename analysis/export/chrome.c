@@ -29,9 +29,9 @@ struct writer {
     const struct chrome_options *options;
     const struct table_sink *sink;
     struct buf buf;
-    int64_t *track;   /* of each lane: tid */
+    int64_t *track; /* of each lane: tid */
     int64_t shift_ns; /* added to all times, so that none is negative */
-    bool any;         /* an event was written: a comma goes before the next */
+    bool any; /* an event was written: a comma goes before the next */
     bool stopped;
 };
 

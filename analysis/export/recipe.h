@@ -22,7 +22,7 @@ void recipe_words(struct buf *out, const char *const *words, size_t count);
 /* The command that was recorded: the launched one, of all processes that it started. */
 struct recipe_command {
     const char **words; /* owned; the texts are in the arena */
-    size_t count;       /* 0 where the file does not say */
+    size_t count; /* 0 where the file does not say */
     struct arena arena;
 };
 /* Reads the capture again. 0 or -1. */

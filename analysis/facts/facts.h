@@ -22,7 +22,7 @@ enum {
 
 /* One copy or set, by GPU index. */
 struct facts_copy {
-    uint32_t gpu;     /* index in events[TRACE_GPU] */
+    uint32_t gpu; /* index in events[TRACE_GPU] */
     uint8_t src_kind; /* memory kind of the file, FACTS_MEM_UNKNOWN where it has none */
     uint8_t dst_kind;
     int64_t bytes; /* -1 where the file has none */
@@ -32,9 +32,9 @@ struct facts_copy {
 struct facts_wait {
     uint32_t process;
     int64_t context_id;
-    int64_t stream_id;    /* the stream that waits */
-    int64_t begin_ns;     /* host time */
-    int64_t event_id;     /* as the file numbers it */
+    int64_t stream_id; /* the stream that waits */
+    int64_t begin_ns; /* host time */
+    int64_t event_id; /* as the file numbers it */
     int64_t event_stream; /* the stream that the event was last recorded on, -1 where unknown */
 };
 
@@ -45,14 +45,14 @@ struct facts_thread {
 };
 
 struct facts {
-    const struct trace *trace;    /* not owned */
+    const struct trace *trace; /* not owned */
     struct facts_thread *threads; /* trace->thread_count */
-    struct facts_copy *copies;    /* by gpu */
+    struct facts_copy *copies; /* by gpu */
     size_t copy_count;
     struct facts_wait *waits; /* by process, context, stream, begin */
     size_t wait_count;
-    bool has_api;       /* the capture holds any API call */
-    bool has_osrt;      /* ... any OS runtime call */
+    bool has_api; /* the capture holds any API call */
+    bool has_osrt; /* ... any OS runtime call */
     bool has_copy_kind; /* ... memory kinds of copies */
 };
 

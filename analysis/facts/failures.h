@@ -26,21 +26,21 @@ enum {
 
 /* The calls of one name that failed with one code. */
 struct failure {
-    uint32_t name;  /* number of the call's name in the trace */
-    int64_t code;   /* CUDA's */
+    uint32_t name; /* number of the call's name in the trace */
+    int64_t code; /* CUDA's */
     uint32_t count; /* calls that failed so */
     uint32_t calls; /* calls of this name in all */
     uint32_t first; /* the earliest: its index in events[TRACE_API] */
-    int64_t bytes;  /* asked for by the first, from the memory events; -1: the file has none */
-    bool is_work;   /* the call should have put work on a GPU */
+    int64_t bytes; /* asked for by the first, from the memory events; -1: the file has none */
+    bool is_work; /* the call should have put work on a GPU */
     bool is_sticky; /* the context is lost: every later call fails, too */
 };
 
 struct failures {
     struct failure *list; /* owned; sticky ones first, then by lost work, then by count */
     size_t count;
-    uint32_t work_calls;   /* calls that should have put work on a GPU */
-    uint32_t work_failed;  /* ... of them failed */
+    uint32_t work_calls; /* calls that should have put work on a GPU */
+    uint32_t work_failed; /* ... of them failed */
     uint32_t after_sticky; /* failed calls after the first sticky failure */
 };
 

@@ -22,8 +22,8 @@ struct memory_event {
     int64_t row;
     int64_t ended_bytes; /* of the allocation that ends here: freed, or its address is given out
                             again without a free; -1: none, or it was before the capture */
-    int32_t kind;        /* of memory, -1 = the file has none */
-    int32_t ended_kind;  /* of the allocation that ends here */
+    int32_t kind; /* of memory, -1 = the file has none */
+    int32_t ended_kind; /* of the allocation that ends here */
     bool is_free;
 };
 

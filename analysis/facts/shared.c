@@ -8,8 +8,8 @@
 struct shared {
     const struct trace *trace;
     const struct facts *facts; /* NULL: not asked for yet */
-    struct facts *made_facts;  /* the same where they are ours */
-    struct busy *busy;         /* NULL: not asked for yet */
+    struct facts *made_facts; /* the same where they are ours */
+    struct busy *busy; /* NULL: not asked for yet */
 };
 
 struct shared *shared_new(const struct trace *trace, struct err *err)

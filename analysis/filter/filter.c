@@ -126,8 +126,7 @@ uint64_t *filter_names(const struct filter *filter, const struct trace *trace, u
     uint64_t *bits = calloc((size_t)trace->name_count / 64 + 1, sizeof *bits);
     uint32_t hits = 0;
     uint32_t asked = 0;
-    uint32_t i;
-    for (i = 0; bits != NULL && i < trace->name_count; i++) {
+    for (uint32_t i = 0; bits != NULL && i < trace->name_count; i++) {
         bool is_asked = (kinds >> trace->names[i].kind & 1U) != 0;
         bool keep = !is_asked || filter_matches_name(filter, &trace->names[i]);
         asked += is_asked ? 1 : 0;

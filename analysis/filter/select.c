@@ -33,12 +33,11 @@ static struct select_range select_range_parse(const char *text)
 {
     struct select_range range = {.text = text, .len = strlen(text), .domain = ""};
     const char *slash = select_last(text, range.len, '/');
-    const char *at;
     if (slash != NULL && slash[1] != '\0' && strspn(slash + 1, "0123456789") == strlen(slash + 1)) {
         range.index = strtoull(slash + 1, NULL, 10);
         range.len = (size_t)(slash - text);
     }
-    at = select_last(text, range.len, '@');
+    const char *at = select_last(text, range.len, '@');
     if (at != NULL) {
         range.domain = at + 1;
         range.domain_len = range.len - (size_t)(at + 1 - text);
@@ -72,19 +71,18 @@ static int64_t *select_instances(const struct trace *trace, const struct select_
     const struct trace_events *nvtx = &trace->events[TRACE_NVTX];
     bool *wanted = calloc((size_t)trace->name_count + 1, sizeof *wanted);
     int64_t *pairs = malloc(((size_t)nvtx->count + 1) * 2 * sizeof *pairs);
-    uint32_t i;
     *count = 0;
     if (wanted == NULL || pairs == NULL) {
         free(wanted);
         free(pairs);
         return NULL;
     }
-    for (i = 0; i < trace->name_count; i++) {
+    for (uint32_t i = 0; i < trace->name_count; i++) {
         const struct trace_name *name = &trace->names[i];
         wanted[i] = (name->kind == TRACE_NVTX_PUSHPOP || name->kind == TRACE_NVTX_STARTEND) &&
                     select_range_matches(range, name);
     }
-    for (i = 0; i < nvtx->count; i++) {
+    for (uint32_t i = 0; i < nvtx->count; i++) {
         if (wanted[nvtx->name[i]]) {
             pairs[2 * *count] = nvtx->begin_ns[i];
             pairs[2 * *count + 1] = (int64_t)i;
@@ -103,9 +101,7 @@ static int select_nvtx(const struct trace *trace, const char *text, struct selec
 {
     struct select_range range = select_range_parse(text);
     const struct trace_events *nvtx = &trace->events[TRACE_NVTX];
-    const struct trace_lane *lane;
     size_t count;
-    uint32_t event;
     int64_t *pairs = select_instances(trace, &range, &count);
     if (pairs == NULL) {
         return err_nomem(err, "the NVTX filter");
@@ -122,9 +118,9 @@ static int select_nvtx(const struct trace *trace, const char *text, struct selec
                        "NVTX range '%.*s' has %zu instances, numbered from 0: no instance %" PRIu64,
                        (int)range.len, range.text, count, range.index);
     }
-    event = (uint32_t)pairs[2 * range.index + 1];
+    uint32_t event = (uint32_t)pairs[2 * range.index + 1];
     free(pairs);
-    lane = &trace->lanes[trace_lane_of(trace, TRACE_NVTX, event)];
+    const struct trace_lane *lane = &trace->lanes[trace_lane_of(trace, TRACE_NVTX, event)];
     out->begin_ns = nvtx->begin_ns[event] > out->begin_ns ? nvtx->begin_ns[event] : out->begin_ns;
     out->end_ns = nvtx->end_ns[event] < out->end_ns ? nvtx->end_ns[event] : out->end_ns;
     if (out->process != TRACE_NONE && out->process != lane->process) {
@@ -139,8 +135,7 @@ static int select_process(const struct trace *trace, int64_t pid, struct selecti
                           struct err *err)
 {
     struct buf list = {0};
-    uint32_t i;
-    for (i = 0; i < trace->process_count; i++) {
+    for (uint32_t i = 0; i < trace->process_count; i++) {
         if (trace->processes[i].pid == pid) {
             out->process = i;
             buf_free(&list);
@@ -158,8 +153,7 @@ static int select_device(const struct trace *trace, int64_t device, struct selec
                          struct err *err)
 {
     struct buf list = {0};
-    uint32_t i;
-    for (i = 0; i < trace->device_count; i++) {
+    for (uint32_t i = 0; i < trace->device_count; i++) {
         if (trace->devices[i].id == device) {
             out->device = device;
             buf_free(&list);

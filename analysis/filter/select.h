@@ -17,27 +17,27 @@
 struct select_options {
     int64_t begin_ns; /* keep events that overlap or touch [begin, end]: never clipped */
     int64_t end_ns;
-    const char *nvtx;  /* "range[@domain][/index]": keep what overlaps that range; NULL = all */
-    const char *name;  /* PCRE2 pattern on the names of what a report lists; NULL = all */
-    int64_t device;    /* device number as shown; -1 = all */
-    int64_t pid;       /* -1 = all */
+    const char *nvtx; /* "range[@domain][/index]": keep what overlaps that range; NULL = all */
+    const char *name; /* PCRE2 pattern on the names of what a report lists; NULL = all */
+    int64_t device; /* device number as shown; -1 = all */
+    int64_t pid; /* -1 = all */
     bool nvtx_process; /* attribute by time across the threads of the process, not by thread */
 };
 
-#define SELECT_OPTIONS_ALL                                                                         \
-    {                                                                                              \
-        .begin_ns = INT64_MIN, .end_ns = INT64_MAX, .device = -1, .pid = -1,                       \
+#define SELECT_OPTIONS_ALL \
+    { \
+        .begin_ns = INT64_MIN, .end_ns = INT64_MAX, .device = -1, .pid = -1, \
     }
 
 struct selection {
     int64_t begin_ns; /* an event is kept if it overlaps [begin, end] */
     int64_t end_ns;
-    int64_t device;      /* trace_device.id, -1 = all */
-    uint32_t process;    /* index, TRACE_NONE = all */
-    uint32_t thread;     /* index, for host lanes; TRACE_NONE = all */
+    int64_t device; /* trace_device.id, -1 = all */
+    uint32_t process; /* index, TRACE_NONE = all */
+    uint32_t thread; /* index, for host lanes; TRACE_NONE = all */
     uint64_t *name_bits; /* owned; NULL = all names */
-    bool none;           /* nothing can match: no such process or device */
-    bool nvtx_process;   /* select_options.nvtx_process */
+    bool none; /* nothing can match: no such process or device */
+    bool nvtx_process; /* select_options.nvtx_process */
 };
 
 /* 0; -1 for a bad pattern, an NVTX range that is not there, or no memory. */

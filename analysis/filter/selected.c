@@ -27,14 +27,12 @@ static size_t selected_gather(const struct trace *trace, const struct selection 
 {
     const struct trace_events *events = &trace->events[table];
     size_t count = 0;
-    uint32_t lane;
-    for (lane = 0; lane < trace->lane_count; lane++) {
+    for (uint32_t lane = 0; lane < trace->lane_count; lane++) {
         const struct trace_lane *l = &trace->lanes[lane];
-        uint32_t i;
         if (l->table != table || !select_lane(trace, select, l)) {
             continue;
         }
-        for (i = l->first; i < l->first + l->count; i++) {
+        for (uint32_t i = l->first; i < l->first + l->count; i++) {
             if (select_event(trace, select, table, i, kinds) &&
                 select_name(select, events->name[i])) {
                 keys[count++] = (struct event_key){events->begin_ns[i], i};
@@ -49,7 +47,6 @@ int selected_new(const struct trace *trace, const struct selection *select, enum
 {
     size_t all = (size_t)trace->events[table].count + 1;
     struct event_key *keys = malloc(all * sizeof *keys);
-    size_t i;
     *out = (struct selected){0};
     if (keys == NULL) {
         return err_nomem(err, "the list of events");
@@ -61,7 +58,7 @@ int selected_new(const struct trace *trace, const struct selection *select, enum
         return err_nomem(err, "the list of events");
     }
     sort_list(keys, out->count, sizeof *keys, event_key_compare);
-    for (i = 0; i < out->count; i++) {
+    for (size_t i = 0; i < out->count; i++) {
         out->list[i] = keys[i].event;
     }
     free(keys);

@@ -44,23 +44,23 @@
 #include "analysis/trace/trace.h"
 
 /* kinds: bit (1 << enum trace_kind). */
-#define TERMS_KINDS_GPU                                                                            \
-    (1U << TRACE_KERNEL | 1U << TRACE_MEMCPY | 1U << TRACE_MEMSET | 1U << TRACE_GRAPH |            \
+#define TERMS_KINDS_GPU \
+    (1U << TRACE_KERNEL | 1U << TRACE_MEMCPY | 1U << TRACE_MEMSET | 1U << TRACE_GRAPH | \
      1U << TRACE_MIGRATION)
-#define TERMS_KINDS_NVTX                                                                           \
+#define TERMS_KINDS_NVTX \
     (1U << TRACE_NVTX_PUSHPOP | 1U << TRACE_NVTX_STARTEND | 1U << TRACE_NVTX_MARK)
 #define TERMS_KINDS_ALL ((1U << TRACE_KIND_COUNT) - 1)
 
 /* A compiled filter over one trace. Immutable. */
 struct terms {
     const struct trace *trace; /* not owned */
-    uint64_t *name_bits;       /* owned: names that are kept as far as the name tells; NULL = all */
+    uint64_t *name_bits; /* owned: names that are kept as far as the name tells; NULL = all */
     /* Owned: kept events of each table; NULL where the names alone decide. */
     uint64_t *event_bits[TRACE_TABLE_COUNT];
-    bool is_all;        /* nothing was asked: everything is kept */
-    uint32_t kinds;     /* what the filter is about, kind: words included */
-    uint32_t matched;   /* names of those kinds that are kept */
-    uint32_t names;     /* names of those kinds */
+    bool is_all; /* nothing was asked: everything is kept */
+    uint32_t kinds; /* what the filter is about, kind: words included */
+    uint32_t matched; /* names of those kinds that are kept */
+    uint32_t names; /* names of those kinds */
     int64_t min_dur_ns; /* [min, max]; INT64_MIN, INT64_MAX = any */
     int64_t max_dur_ns;
 };

@@ -56,11 +56,11 @@ struct term {
     enum term_key key;
     bool is_not;
     bool is_number; /* PROCESS, THREAD: low is the number */
-    bool is_main;   /* THREAD: written "main" */
-    size_t begin;   /* the word is text[begin, end) */
+    bool is_main; /* THREAD: written "main" */
+    size_t begin; /* the word is text[begin, end) */
     size_t end;
     struct filter *filter; /* owned: NAME, DOMAIN, NVTX, PROCESS, THREAD */
-    uint32_t choice_bits;  /* KIND: bit i = term_kinds[i]; API: flags */
+    uint32_t choice_bits; /* KIND: bit i = term_kinds[i]; API: flags */
     int64_t low[TERM_RANGES];
     int64_t high[TERM_RANGES]; /* numbers: [low, high]; DUR: the same */
     int range_count;
@@ -106,11 +106,11 @@ struct terms_work {
     struct term_list list;
     uint8_t *name_class; /* enum terms_name */
     bool *lane_in;
-    bool asks_host;        /* a thread or nvtx word */
-    bool asks_device;      /* a device, context or stream word */
-    bool host_none;        /* what the host words say where there is no thread */
-    bool device_none;      /* what the device words say where there is no device */
-    uint64_t *call_host;   /* API: the host words */
+    bool asks_host; /* a thread or nvtx word */
+    bool asks_device; /* a device, context or stream word */
+    bool host_none; /* what the host words say where there is no thread */
+    bool device_none; /* what the device words say where there is no device */
+    uint64_t *call_host; /* API: the host words */
     uint64_t *call_device; /* API: the device words */
 };
 

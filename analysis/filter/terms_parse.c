@@ -270,11 +270,10 @@ static int parse_ranges(struct term *term, const char *text, size_t pos, struct 
 /* The names of a list, for an error. */
 static void choice_names(enum term_key key, struct buf *out)
 {
-    size_t i;
-    for (i = 0; key == TERM_KIND && term_kinds[i].word != NULL; i++) {
+    for (size_t i = 0; key == TERM_KIND && term_kinds[i].word != NULL; i++) {
         buf_addf(out, " %s", term_kinds[i].word);
     }
-    for (i = 0; key == TERM_API && term_apis[i].word != NULL; i++) {
+    for (size_t i = 0; key == TERM_API && term_apis[i].word != NULL; i++) {
         buf_addf(out, " %s", term_apis[i].word);
     }
 }

@@ -85,13 +85,12 @@ void fuzz_read_capture(const char *path)
     const struct trace_options options = {.threads = 1};
     struct err err = {0};
     struct trace *trace = trace_load(path, &options, &err);
-    struct store *store;
     struct info info;
     if (trace == NULL) {
         FUZZ_HOLDS(err.text[0] != '\0' && strchr(err.text, '\n') == NULL);
         return;
     }
-    store = trace_store(trace, &err);
+    struct store *store = trace_store(trace, &err);
     if (store != NULL && info_collect(trace, store, &info, &err) == 0) {
         struct buf text = {0};
         info_text(&info, false, &text);

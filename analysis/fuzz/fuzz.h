@@ -13,11 +13,11 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A breach of what is promised: ends the program, so that libFuzzer keeps the input. */
-#define FUZZ_HOLDS(condition)                                                                      \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fuzz_broken(__FILE__, __LINE__, #condition);                                           \
-        }                                                                                          \
+#define FUZZ_HOLDS(condition) \
+    do { \
+        if (!(condition)) { \
+            fuzz_broken(__FILE__, __LINE__, #condition); \
+        } \
     } while (0)
 void fuzz_broken(const char *file, int line, const char *what);
 

@@ -14,7 +14,6 @@ static const struct facts *sample(void)
     static struct facts *facts;
     struct gen_options options = GEN_DEFAULTS;
     char path[64];
-    struct trace *trace;
     if (facts != NULL) {
         return facts;
     }
@@ -24,7 +23,7 @@ static const struct facts *sample(void)
     options.overwrite = true;
     (void)snprintf(path, sizeof path, "/tmp/cutline-fuzz-terms-%ld", (long)getpid());
     FUZZ_HOLDS(gen_capture(&options, path, NULL, NULL) == 0);
-    trace = trace_load(path, NULL, NULL);
+    struct trace *trace = trace_load(path, NULL, NULL);
     FUZZ_HOLDS(trace != NULL);
     facts = facts_new(trace, NULL);
     (void)unlink(path);

@@ -10,14 +10,12 @@ static int run_file(const char *path)
 {
     FILE *file = fopen(path, "rb");
     struct stat st;
-    uint8_t *data;
-    size_t size;
     if (file == NULL || fstat(fileno(file), &st) != 0) {
         perror(path);
         return -1;
     }
-    data = malloc((size_t)st.st_size + 1);
-    size = data == NULL ? 0 : fread(data, 1, (size_t)st.st_size, file);
+    uint8_t *data = malloc((size_t)st.st_size + 1);
+    size_t size = data == NULL ? 0 : fread(data, 1, (size_t)st.st_size, file);
     (void)fclose(file);
     if (data == NULL) {
         return -1;

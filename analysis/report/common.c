@@ -65,11 +65,10 @@ void kit_kernel_in_range(struct buf *out, const struct report_context *c, const 
 
 void kit_xyz(struct buf *out, const int64_t *xyz)
 {
-    int axis;
     if (xyz[0] < 0) {
         return;
     }
-    for (axis = 0; axis < 3; axis++) {
+    for (int axis = 0; axis < 3; axis++) {
         char text[24];
         char *at = text + sizeof text;
         uint64_t n = (uint64_t)(xyz[axis] < 0 ? 0 : xyz[axis]);
@@ -113,14 +112,12 @@ void kit_note_graphs(const struct report_context *c, struct buf *note)
     int64_t ns = 0;
     char text[TIMEFMT_BYTES];
     char number[TIMEFMT_BYTES];
-    uint32_t lane;
-    for (lane = 0; trace->counts.graph_launches > 0 && lane < trace->lane_count; lane++) {
+    for (uint32_t lane = 0; trace->counts.graph_launches > 0 && lane < trace->lane_count; lane++) {
         const struct trace_lane *l = &trace->lanes[lane];
-        uint32_t i;
         if (l->table != TRACE_GPU || !select_lane(trace, c->select, l)) {
             continue;
         }
-        for (i = l->first; i < l->first + l->count; i++) {
+        for (uint32_t i = l->first; i < l->first + l->count; i++) {
             if (kit_event(c, TRACE_GPU, i, 1U << TRACE_GRAPH)) {
                 count++;
                 ns += gpu->end_ns[i] - gpu->begin_ns[i];
@@ -150,17 +147,16 @@ static void kit_radix_pass(const struct kit_row *from, struct kit_row *to, size_
                            size_t *bins)
 {
     size_t sum = 0;
-    size_t i;
     memset(bins, 0, KIT_RADIX * sizeof *bins);
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         bins[from[i].row >> shift & (KIT_RADIX - 1)]++;
     }
-    for (i = 0; i < KIT_RADIX; i++) {
+    for (size_t i = 0; i < KIT_RADIX; i++) {
         size_t here = bins[i];
         bins[i] = sum;
         sum += here;
     }
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         to[bins[from[i].row >> shift & (KIT_RADIX - 1)]++] = from[i];
     }
 }
@@ -174,17 +170,15 @@ static struct kit_row *kit_rows_sorted(const struct trace *trace, const struct s
     struct kit_row *to = malloc((events->count + 1) * sizeof *to);
     size_t *bins = malloc(KIT_RADIX * sizeof *bins);
     struct kit_row *sorted = NULL;
-    size_t k;
-    int shift;
     *count = 0;
-    for (k = 0; from != NULL && k < events->count; k++) {
+    for (size_t k = 0; from != NULL && k < events->count; k++) {
         uint32_t event = events->list[k];
         if ((rows->kinds >> trace->names[table->name[event]].kind & 1U) != 0) {
             from[(*count)++] = (struct kit_row){table->row[event], (uint32_t)k};
         }
     }
     if (from != NULL && to != NULL && bins != NULL) {
-        for (shift = 0; shift < 32; shift += KIT_RADIX_BITS) {
+        for (int shift = 0; shift < 32; shift += KIT_RADIX_BITS) {
             struct kit_row *swap = from;
             kit_radix_pass(from, to, *count, shift, bins);
             from = to;

@@ -107,7 +107,7 @@ enum kit_sums_flag {
 };
 struct kit_sums_layout {
     const char *title;
-    const char *count_header;                /* "Instances" */
+    const char *count_header; /* "Instances" */
     const char *text_headers[KIT_TEXTS_MAX]; /* "Style", "Range" */
     int text_count;
     unsigned flags;

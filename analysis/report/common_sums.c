@@ -9,8 +9,7 @@
 uint32_t kit_sums_group(struct kit_sums *sums, const struct kit_text *texts, int count)
 {
     uint32_t ids[KIT_TEXTS_MAX] = {0};
-    int i;
-    for (i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++) {
         ids[i] = intern_add(&sums->texts, texts[i].text, texts[i].len);
         if (ids[i] == INTERN_NONE) {
             sums->groups.failed = 1;
@@ -45,16 +44,14 @@ static int kit_sum_compare(const void *left, const void *right)
 {
     const struct kit_sum *a = left;
     const struct kit_sum *b = right;
-    int i;
-    int order;
     if (a->stat.total != b->stat.total) {
         return COMPARE(b->stat.total, a->stat.total);
     }
     if (a->stat.count != b->stat.count) {
         return COMPARE(a->stat.count, b->stat.count);
     }
-    order = 0;
-    for (i = KIT_TEXTS_MAX - 1; i >= 0 && order == 0; i--) {
+    int order = 0;
+    for (int i = KIT_TEXTS_MAX - 1; i >= 0 && order == 0; i--) {
         if (a->texts[i].text != NULL) {
             order = kit_text_compare(a->texts[i], b->texts[i]);
         }
@@ -65,15 +62,13 @@ static int kit_sum_compare(const void *left, const void *right)
 static void kit_sums_fill(struct kit_sums *sums, const struct kit_sums_layout *layout,
                           struct kit_sum *rows)
 {
-    uint32_t g;
-    int i;
-    for (g = 0; g < sums->keys.count; g++) {
+    for (uint32_t g = 0; g < sums->keys.count; g++) {
         uint32_t ids[KIT_TEXTS_MAX];
         size_t count;
         int64_t *values = stat_groups_values(&sums->groups, g, &count);
         rows[g].stat = stat_of(values, count);
         memcpy(ids, intern_text(&sums->keys, g), sizeof ids);
-        for (i = 0; i < layout->text_count; i++) {
+        for (int i = 0; i < layout->text_count; i++) {
             rows[g].texts[i].text = intern_text(&sums->texts, ids[i]);
             rows[g].texts[i].len = intern_len(&sums->texts, ids[i]);
         }
@@ -84,7 +79,6 @@ static void kit_sums_fill(struct kit_sums *sums, const struct kit_sums_layout *l
 static void kit_sums_put(struct table *table, const struct kit_sum *row,
                          const struct kit_sums_layout *layout, double all)
 {
-    int i;
     if ((layout->flags & KIT_SUMS_BYTES) == 0) {
         table_put_real(table, all > 0 ? 100.0 * (double)row->stat.total / all : 0.0);
     }
@@ -95,7 +89,7 @@ static void kit_sums_put(struct table *table, const struct kit_sum *row,
     table_put_int(table, row->stat.min);
     table_put_int(table, row->stat.max);
     table_put_real(table, row->stat.deviation);
-    for (i = 0; i < layout->text_count; i++) {
+    for (int i = 0; i < layout->text_count; i++) {
         kit_put_text(table, row->texts[i]);
     }
 }
@@ -115,8 +109,7 @@ static struct table *kit_sums_columns(const struct kit_sums_layout *layout)
         {"Max", whole, 0},
         {"StdDev", real, 0},
     };
-    int i;
-    for (i = 0; i < layout->text_count; i++) {
+    for (int i = 0; i < layout->text_count; i++) {
         columns[8 + i] = (struct table_column){layout->text_headers[i], TABLE_TEXT, 0};
     }
     return table_new(layout->title, bytes ? columns + 1 : columns,
@@ -128,7 +121,6 @@ struct table *kit_sums_table(struct kit_sums *sums, const struct kit_sums_layout
     struct table *table = kit_sums_columns(layout);
     struct kit_sum *rows = calloc((size_t)sums->keys.count + 1, sizeof *rows);
     double all = 0;
-    uint32_t i;
     if (table == NULL || rows == NULL || stat_groups_sort(&sums->groups, sums->keys.count) != 0) {
         table_free(table);
         free(rows);
@@ -136,10 +128,10 @@ struct table *kit_sums_table(struct kit_sums *sums, const struct kit_sums_layout
         return NULL;
     }
     kit_sums_fill(sums, layout, rows);
-    for (i = 0; i < sums->keys.count; i++) {
+    for (uint32_t i = 0; i < sums->keys.count; i++) {
         all += (double)rows[i].stat.total;
     }
-    for (i = 0; i < sums->keys.count; i++) {
+    for (uint32_t i = 0; i < sums->keys.count; i++) {
         if (rows[i].stat.count > 0) {
             kit_sums_put(table, &rows[i], layout, all);
         }

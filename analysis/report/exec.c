@@ -31,15 +31,13 @@ static bool exec_times_of(const struct report_context *c, uint32_t op, struct ex
     const struct trace_events *gpu = &c->trace->events[TRACE_GPU];
     const struct trace_events *api = &c->trace->events[TRACE_API];
     uint32_t call = gpu->link[op];
-    int64_t end_ns;
-    int64_t queue_ns;
     if (call == TRACE_NONE || !kit_event(c, TRACE_API, call, UINT32_MAX) ||
         !select_lane(c->trace, c->select,
                      &c->trace->lanes[trace_lane_of(c->trace, TRACE_API, call)])) {
         return false;
     }
-    end_ns = api->end_ns[call] > gpu->end_ns[op] ? api->end_ns[call] : gpu->end_ns[op];
-    queue_ns = gpu->begin_ns[op] - api->end_ns[call];
+    int64_t end_ns = api->end_ns[call] > gpu->end_ns[op] ? api->end_ns[call] : gpu->end_ns[op];
+    int64_t queue_ns = gpu->begin_ns[op] - api->end_ns[call];
     *out = (struct exec_times){
         .op = op,
         .api = call,
@@ -204,8 +202,7 @@ static void exec_groups_add(struct exec_work *work, const struct exec_times *tim
 static void exec_put_stat(struct table *table, const struct stat_sum *sum)
 {
     if (sum->count == 0) {
-        int i;
-        for (i = 0; i < 5; i++) {
+        for (int i = 0; i < 5; i++) {
             table_put_empty(table);
         }
         return;
@@ -222,11 +219,9 @@ static void exec_groups_put(const struct trace *trace, struct exec_groups *group
 {
     struct stat_sum sums[EXEC_TIMES];
     struct exec_key key;
-    const struct trace_thread *thread;
-    int i;
     memcpy(&key, intern_text(&groups->keys, group), sizeof key);
-    thread = &trace->threads[key.thread];
-    for (i = 0; i < EXEC_TIMES; i++) {
+    const struct trace_thread *thread = &trace->threads[key.thread];
+    for (int i = 0; i < EXEC_TIMES; i++) {
         size_t count;
         int64_t *values = stat_groups_values(&groups->times[i], group, &count);
         sums[i] = stat_of(values, count);
@@ -236,7 +231,7 @@ static void exec_groups_put(const struct trace *trace, struct exec_groups *group
     table_put_int(table, key.device_id);
     table_put_int(table, sums[EXEC_TOTAL].count);
     table_put_int(table, sums[EXEC_QUEUE].count);
-    for (i = 0; i < EXEC_TIMES; i++) {
+    for (int i = 0; i < EXEC_TIMES; i++) {
         exec_put_stat(table, &sums[i]);
     }
     table_put_text(table, intern_text(&groups->texts, key.api_text),
@@ -250,28 +245,25 @@ static int exec_sum(const struct report_context *c, struct report_result *out, s
     struct exec_groups groups = {.keys = {.count = 0}};
     struct exec_work work;
     struct exec_times times;
-    size_t k;
-    uint32_t g;
-    int i;
     int rc = exec_work_new(c, &work, err);
     out->status = c->trace->counts.kernels > 0 ? REPORT_ROWS : REPORT_MISSING;
     kit_need_calls(c, out);
     out->table = TABLE_NEW(REPORT_CUDA_KERN_EXEC_SUM.title, EXEC_SUM_COLUMNS);
-    for (k = 0; rc == 0 && k < work.events.count; k++) {
+    for (size_t k = 0; rc == 0 && k < work.events.count; k++) {
         if (exec_times_of(c, work.events.list[k], &times)) {
             exec_groups_add(&work, &times, &groups);
         }
     }
-    for (i = 0; rc == 0 && i < EXEC_TIMES; i++) {
+    for (int i = 0; rc == 0 && i < EXEC_TIMES; i++) {
         rc = stat_groups_sort(&groups.times[i], groups.keys.count);
     }
-    for (g = 0; rc == 0 && out->table != NULL && g < groups.keys.count; g++) {
+    for (uint32_t g = 0; rc == 0 && out->table != NULL && g < groups.keys.count; g++) {
         exec_groups_put(c->trace, &groups, g, out->table);
     }
     if (rc == 0 && out->table != NULL) {
         table_sort(out->table, EXEC_SUM_TAVG, true);
     }
-    for (i = 0; i < EXEC_TIMES; i++) {
+    for (int i = 0; i < EXEC_TIMES; i++) {
         stat_groups_free(&groups.times[i]);
     }
     intern_free(&groups.keys);
@@ -361,7 +353,6 @@ static int exec_trace(const struct report_context *c, struct report_result *out,
     struct exec_work work;
     struct exec_times times;
     struct gpu_row *rows = NULL;
-    size_t k;
     int rc = exec_work_new(c, &work, err);
     out->status = c->trace->counts.kernels > 0 ? REPORT_ROWS : REPORT_MISSING;
     kit_need_calls(c, out);
@@ -370,7 +361,7 @@ static int exec_trace(const struct report_context *c, struct report_result *out,
         rows = gpu_rows_new(c->trace, &work.events, err);
         rc = rows == NULL ? -1 : 0;
     }
-    for (k = 0; rc == 0 && out->table != NULL && k < work.events.count; k++) {
+    for (size_t k = 0; rc == 0 && out->table != NULL && k < work.events.count; k++) {
         if (exec_times_of(c, work.events.list[k], &times)) {
             exec_put(&work, &times, &rows[k], out->table);
         }

@@ -12,9 +12,8 @@ static void gpu_row_any(struct gpu_row *out, struct store_cursor *row)
 static void gpu_row_kernel(void *arg, size_t k, struct store_cursor *row)
 {
     struct gpu_row *out = (struct gpu_row *)arg + k;
-    int i;
     gpu_row_any(out, row);
-    for (i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++) {
         out->grid[i] = store_int(row, 2 + i, -1);
         out->block[i] = store_int(row, 5 + i, -1);
     }
@@ -34,8 +33,7 @@ static void gpu_row_memory(void *arg, size_t k, struct store_cursor *row)
 
 static void gpu_rows_clear(struct gpu_row *rows, size_t count)
 {
-    size_t k;
-    for (k = 0; k < count; k++) {
+    for (size_t k = 0; k < count; k++) {
         rows[k] = (struct gpu_row){.correlation = -1,
                                    .grid = {-1, -1, -1},
                                    .block = {-1, -1, -1},
@@ -73,13 +71,12 @@ struct gpu_row *gpu_rows_new(const struct trace *trace, const struct selected *e
         {TRACE_GPU, 1U << TRACE_MEMSET, SET, 5, gpu_row_memory, NULL, NULL},
     };
     struct gpu_row *rows = malloc((events->count + 1) * sizeof *rows);
-    size_t i;
     if (rows == NULL) {
         (void)err_nomem(err, "the launches");
         return NULL;
     }
     gpu_rows_clear(rows, events->count);
-    for (i = 0; i < sizeof passes / sizeof passes[0]; i++) {
+    for (size_t i = 0; i < sizeof passes / sizeof passes[0]; i++) {
         struct kit_rows pass = passes[i];
         pass.arg = rows;
         if (kit_rows_visit(trace, events, &pass, err) != 0) {

@@ -99,12 +99,11 @@ static void info_note_row(struct info *info, struct store_cursor *cursor)
     int64_t severity = store_int(cursor, 0, 0);
     struct info_value copy;
     size_t len;
-    size_t i;
     const char *text = store_text(cursor, 1, &len);
     if ((severity != INFO_WARNING && severity != INFO_ERROR) || text == NULL) {
         return;
     }
-    for (i = 0; i < info->note_count; i++) {
+    for (size_t i = 0; i < info->note_count; i++) {
         struct info_note *note = &info->notes[i];
         if (note->severity == severity && note->len == len && memcmp(note->text, text, len) == 0) {
             note->count++;
@@ -122,11 +121,10 @@ static void info_note_row(struct info *info, struct store_cursor *cursor)
 static void info_add_loss(struct info *info, struct info_value kind, struct info_value reason,
                           int64_t count)
 {
-    size_t i;
     if (kind.text == NULL || reason.text == NULL) {
         return;
     }
-    for (i = 0; i < info->loss_count; i++) {
+    for (size_t i = 0; i < info->loss_count; i++) {
         struct info_loss *loss = &info->losses[i];
         if (loss->kind_len == kind.len && loss->reason_len == reason.len &&
             memcmp(loss->kind, kind.text, kind.len) == 0 &&
@@ -168,8 +166,7 @@ static int info_read(struct info *info, struct store *store, struct err *err)
         {{"DIAGNOSTIC_EVENT", note, 2, 0, INT64_MAX}, info_note_row},
         {{"CUTLINE_LOSS", loss, 3, 0, INT64_MAX}, info_loss_row},
     };
-    size_t i;
-    for (i = 0; i < sizeof passes / sizeof passes[0]; i++) {
+    for (size_t i = 0; i < sizeof passes / sizeof passes[0]; i++) {
         if (info_rows(store, &passes[i].scan, info, passes[i].each, err) != 0) {
             return -1;
         }
@@ -193,8 +190,7 @@ static void info_tables(struct info *info, struct store *store)
         [TRACE_OVERHEAD_PROFILER] = "PROFILER_OVERHEAD",
         [TRACE_OVERHEAD_CUDA] = "CUPTI_ACTIVITY_KIND_OVERHEAD",
     };
-    int i;
-    for (i = 0; i < TRACE_KIND_COUNT; i++) {
+    for (int i = 0; i < TRACE_KIND_COUNT; i++) {
         info->has[i] = store_has_table(store, tables[i]);
     }
     info->version_table = store_has_table(store, "META_DATA_EXPORT")   ? "META_DATA_EXPORT"
@@ -206,8 +202,7 @@ static void info_sums(struct info *info)
 {
     const struct trace *trace = info->trace;
     const struct trace_events *api = &trace->events[TRACE_API];
-    uint32_t i;
-    for (i = 0; i < trace->device_count; i++) {
+    for (uint32_t i = 0; i < trace->device_count; i++) {
         const struct trace_device *device = &trace->devices[i];
         if (device->busy_count > 0) {
             info->busy_ns += device->busy_sum_ns[device->busy_count];
@@ -215,7 +210,7 @@ static void info_sums(struct info *info)
                 device->busy_end_ns[device->busy_count - 1] - device->busy_begin_ns[0];
         }
     }
-    for (i = 0; i < api->count; i++) {
+    for (uint32_t i = 0; i < api->count; i++) {
         uint16_t flags = trace->names[api->name[i]].api;
         info->launches += (flags & (TRACE_API_LAUNCH | TRACE_API_COPY | TRACE_API_SET)) != 0;
     }

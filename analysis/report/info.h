@@ -30,7 +30,7 @@ struct info_note {
     const char *text;
     size_t len;
     int64_t severity; /* 2 warning, 3 error (nsys's numbers) */
-    int64_t count;    /* how many equal ones */
+    int64_t count; /* how many equal ones */
 };
 
 /* Events that the recorder knows it lost or left out (CUTLINE_LOSS; the numbers of CUTLINE_BAD_TIME
@@ -50,10 +50,10 @@ enum {
 
 /* What the verdict says. */
 enum info_verdict {
-    INFO_GPU_WORK,    /* kernels, or graphs */
+    INFO_GPU_WORK, /* kernels, or graphs */
     INFO_ONLY_COPIES, /* GPU work, but neither kernels nor graphs */
-    INFO_NO_KERNELS,  /* API calls, but nothing ran on a GPU */
-    INFO_NO_CUDA,     /* no CUDA activity */
+    INFO_NO_KERNELS, /* API calls, but nothing ran on a GPU */
+    INFO_NO_CUDA, /* no CUDA activity */
 };
 
 struct info {
@@ -63,15 +63,15 @@ struct info {
     struct info_value product; /* of the exporting program */
     struct info_value product_version;
     struct info_value schema;
-    struct info_value utc;        /* UTC of time 0 */
-    struct info_value driver;     /* GPU driver */
-    struct info_value cuda;       /* CUDA version of the driver, "12.8" */
+    struct info_value utc; /* UTC of time 0 */
+    struct info_value driver; /* GPU driver */
+    struct info_value cuda; /* CUDA version of the driver, "12.8" */
     struct info_value graph_mode; /* "Graph" or "Node" */
-    bool has[TRACE_KIND_COUNT];   /* is the kind's table in the file? */
-    int64_t busy_ns;              /* the sum over devices of the union of ops */
-    int64_t device_span_ns;       /* the sum over devices of last end - first begin */
-    int64_t launches;             /* API calls that should have put work on a GPU */
-    struct info_note *notes;      /* in arena; severity 2 and 3 */
+    bool has[TRACE_KIND_COUNT]; /* is the kind's table in the file? */
+    int64_t busy_ns; /* the sum over devices of the union of ops */
+    int64_t device_span_ns; /* the sum over devices of last end - first begin */
+    int64_t launches; /* API calls that should have put work on a GPU */
+    struct info_note *notes; /* in arena; severity 2 and 3 */
     size_t note_count;
     struct info_loss *losses;
     size_t loss_count;

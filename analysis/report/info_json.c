@@ -53,8 +53,7 @@ static void json_totals(const struct info *info, struct buf *out, bool *first)
 
 static void json_devices(const struct trace *trace, struct buf *out)
 {
-    uint32_t i;
-    for (i = 0; i < trace->device_count; i++) {
+    for (uint32_t i = 0; i < trace->device_count; i++) {
         const struct trace_device *device = &trace->devices[i];
         buf_addf(out, "%s\n    {\"id\": %" PRId64 ", \"name\": ", i == 0 ? "" : ",", device->id);
         if (device->name_len == 0) {
@@ -69,8 +68,7 @@ static void json_devices(const struct trace *trace, struct buf *out)
 
 static void json_processes(const struct trace *trace, struct buf *out)
 {
-    uint32_t i;
-    for (i = 0; i < trace->process_count; i++) {
+    for (uint32_t i = 0; i < trace->process_count; i++) {
         const struct trace_process *process = &trace->processes[i];
         buf_addf(out, "%s\n    {\"pid\": %" PRId64 ", \"name\": ", i == 0 ? "" : ",", process->pid);
         if (process->name_len == 0) {
@@ -91,8 +89,7 @@ static void json_processes(const struct trace *trace, struct buf *out)
 
 static void json_notes(const struct info *info, struct buf *out)
 {
-    size_t i;
-    for (i = 0; i < info->note_count; i++) {
+    for (size_t i = 0; i < info->note_count; i++) {
         const struct info_note *note = &info->notes[i];
         buf_addf(out, "%s\n    {\"severity\": \"%s\", \"count\": %" PRId64 ", \"text\": ",
                  i == 0 ? "" : ",", note->severity > 2 ? "error" : "warning", note->count);
@@ -103,8 +100,7 @@ static void json_notes(const struct info *info, struct buf *out)
 
 static void json_losses(const struct info *info, struct buf *out)
 {
-    size_t i;
-    for (i = 0; i < info->loss_count; i++) {
+    for (size_t i = 0; i < info->loss_count; i++) {
         const struct info_loss *loss = &info->losses[i];
         buf_addf(out, "%s\n    {\"kind\": ", i == 0 ? "" : ",");
         json_text(out, loss->kind, loss->kind_len);

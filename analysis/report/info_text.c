@@ -52,9 +52,8 @@ static void put_wrapped(const struct writer *writer, const char *text, size_t le
 {
     struct buf safe = {0};
     size_t col = indent;
-    const char *word;
     utf8_sanitize(&safe, text, len, writer->ascii);
-    word = buf_text(&safe);
+    const char *word = buf_text(&safe);
     while (*word != '\0') {
         size_t bytes = strcspn(word, " ");
         size_t cols = utf8_cols(word, bytes);
@@ -152,8 +151,7 @@ static void put_span(const struct writer *writer)
 static uint32_t count_streams(const struct trace *trace, const struct trace_device *device)
 {
     uint32_t streams = 0;
-    uint32_t i;
-    for (i = 0; i < device->lane_count; i++) {
+    for (uint32_t i = 0; i < device->lane_count; i++) {
         const struct trace_lane *lane = &trace->lanes[device->first_lane + i];
         streams += lane->kind == TRACE_LANE_STREAM && lane->depth == 0;
     }
@@ -163,8 +161,7 @@ static uint32_t count_streams(const struct trace *trace, const struct trace_devi
 static void put_devices(const struct writer *writer)
 {
     const struct trace *trace = writer->info->trace;
-    uint32_t i;
-    for (i = 0; i < trace->device_count; i++) {
+    for (uint32_t i = 0; i < trace->device_count; i++) {
         const struct trace_device *device = &trace->devices[i];
         uint32_t streams = count_streams(trace, device);
         struct buf line = {0};
@@ -253,22 +250,20 @@ static void measure(const struct trace *trace, struct columns *columns)
 {
     struct buf text = {0};
     size_t used = 0;
-    uint32_t i;
-    int n;
     *columns = (struct columns){.pid = 3, .name = strlen("process")};
-    for (i = 0; i < shown_processes(trace); i++) {
+    for (uint32_t i = 0; i < shown_processes(trace); i++) {
         const struct trace_process *process = &trace->processes[i];
         size_t cols = utf8_cols(process->name, process->name_len);
         columns->name = cols > columns->name ? cols : columns->name;
         buf_reset(&text);
         buf_addf(&text, "%" PRId64, process->pid);
         columns->pid = text.len > columns->pid ? text.len : columns->pid;
-        for (n = 0; n < TEXT_NUMBERS; n++) {
+        for (int n = 0; n < TEXT_NUMBERS; n++) {
             size_t width = number_width(number_of(process, n), n, &text);
             columns->width[n] = width > columns->width[n] ? width : columns->width[n];
         }
     }
-    for (n = 0; n < TEXT_NUMBERS; n++) {
+    for (int n = 0; n < TEXT_NUMBERS; n++) {
         used += columns->width[n] > 0 ? columns->width[n] + 1 : 0;
     }
     used += columns->pid + 3;
@@ -293,8 +288,6 @@ static void put_processes(const struct writer *writer)
     const struct trace *trace = writer->info->trace;
     struct columns columns;
     struct buf text = {0};
-    uint32_t i;
-    int n;
     if (trace->process_count == 0) {
         return;
     }
@@ -303,13 +296,13 @@ static void put_processes(const struct writer *writer)
     put_right(writer, "pid", columns.pid);
     buf_adds(writer->out, "  ");
     put_cell(writer, "process", strlen("process"), columns.name);
-    for (n = 0; n < TEXT_NUMBERS; n++) {
+    for (int n = 0; n < TEXT_NUMBERS; n++) {
         if (columns.width[n] > 0) {
             buf_addc(writer->out, ' ');
             put_right(writer, NUMBERS[n].header, columns.width[n]);
         }
     }
-    for (i = 0; i < shown_processes(trace); i++) {
+    for (uint32_t i = 0; i < shown_processes(trace); i++) {
         const struct trace_process *process = &trace->processes[i];
         buf_reset(&text);
         buf_addf(&text, "%" PRId64, process->pid);
@@ -317,7 +310,7 @@ static void put_processes(const struct writer *writer)
         put_right(writer, buf_text(&text), columns.pid);
         buf_adds(writer->out, "  ");
         put_cell(writer, process->name, process->name_len, columns.name);
-        for (n = 0; n < TEXT_NUMBERS; n++) {
+        for (int n = 0; n < TEXT_NUMBERS; n++) {
             if (columns.width[n] > 0) {
                 buf_addc(writer->out, ' ');
                 put_right(writer, number_text(number_of(process, n), &text), columns.width[n]);
@@ -350,8 +343,7 @@ static void put_missing(const struct writer *writer)
         {counts->osrt_calls, TRACE_OSRT_CALL, "OS runtime calls"},
     };
     struct buf line = {0};
-    size_t i;
-    for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (kinds[i].count == 0) {
             buf_addf(&line, "%s%s%s", line.len > 0 ? ", " : "", kinds[i].what,
                      info->has[kinds[i].kind] ? " (the table is empty)" : "");
@@ -444,8 +436,7 @@ static bool left_out_as_asked(const struct info_loss *loss)
 static void put_losses(const struct writer *writer)
 {
     const struct info *info = writer->info;
-    size_t i;
-    for (i = 0; i < info->loss_count; i++) {
+    for (size_t i = 0; i < info->loss_count; i++) {
         const struct info_loss *loss = &info->losses[i];
         struct buf line = {0};
         char number[TIMEFMT_BYTES];
@@ -461,8 +452,7 @@ static void put_losses(const struct writer *writer)
 static void put_notes(const struct writer *writer)
 {
     const struct info *info = writer->info;
-    size_t i;
-    for (i = 0; i < info->note_count; i++) {
+    for (size_t i = 0; i < info->note_count; i++) {
         const struct info_note *note = &info->notes[i];
         struct buf line = {0};
         if (i == 0) {

@@ -65,7 +65,7 @@ struct memory_sum {
     int64_t live;
     int64_t unknown_frees;
     double over_time[MEMORY_SPARK_COLS]; /* the most in each part of the time */
-    size_t column;                       /* the last part that was written */
+    size_t column; /* the last part that was written */
 };
 
 struct memory_work {
@@ -91,8 +91,7 @@ static bool memory_kept(const struct report_context *c, const struct memory_even
 static void memory_select(struct memory_work *work)
 {
     size_t kept = 0;
-    size_t k;
-    for (k = 0; k < work->events.count; k++) {
+    for (size_t k = 0; k < work->events.count; k++) {
         if (memory_kept(work->c, &work->events.list[k])) {
             work->events.list[kept++] = work->events.list[k];
         }
@@ -169,9 +168,8 @@ static int memory_alloc(struct memory_work *work, const struct memory_event *eve
 /* 0, or -1 for want of memory. */
 static int memory_play(struct memory_work *work)
 {
-    size_t k;
     int rc = 0;
-    for (k = 0; rc == 0 && k < work->events.count; k++) {
+    for (size_t k = 0; rc == 0 && k < work->events.count; k++) {
         const struct memory_event *event = &work->events.list[k];
         if (event->is_free || event->ended_bytes >= 0) {
             rc = memory_end(work, event);
@@ -214,7 +212,6 @@ static int memory_table(struct memory_work *work, struct store *store, struct ta
                         struct err *err)
 {
     size_t count = work->events.count;
-    uint32_t g;
     work->sums = calloc(count + 1, sizeof *work->sums);
     if (work->sums == NULL) {
         return err_nomem(err, "the allocations");
@@ -227,7 +224,7 @@ static int memory_table(struct memory_work *work, struct store *store, struct ta
     if (memory_play(work) != 0) {
         return err_nomem(err, "the allocations");
     }
-    for (g = 0; g < work->groups.count; g++) {
+    for (uint32_t g = 0; g < work->groups.count; g++) {
         memory_put(work, &work->sums[g], store, table);
     }
     table_sort(table, MEMORY_PEAK, true);

@@ -56,14 +56,12 @@ static void busy_work_ops(const struct report_context *c, struct busy_work *work
 {
     const struct trace *trace = c->trace;
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
-    uint32_t lane;
-    for (lane = 0; lane < trace->lane_count; lane++) {
+    for (uint32_t lane = 0; lane < trace->lane_count; lane++) {
         const struct trace_lane *l = &trace->lanes[lane];
-        uint32_t i;
         if (!busy_is_work_lane(c, l, work)) {
             continue;
         }
-        for (i = l->first; i < l->first + l->count; i++) {
+        for (uint32_t i = l->first; i < l->first + l->count; i++) {
             if (kit_event(c, TRACE_GPU, i, KIT_BUSY)) {
                 work->ops[work->count++] =
                     (struct busy_op){gpu->begin_ns[i], gpu->end_ns[i], l->context_id};
@@ -72,7 +70,7 @@ static void busy_work_ops(const struct report_context *c, struct busy_work *work
     }
     work->begin_ns = INT64_MAX;
     work->end_ns = INT64_MIN;
-    for (lane = 0; lane < work->count; lane++) {
+    for (uint32_t lane = 0; lane < work->count; lane++) {
         const struct busy_op *op = &work->ops[lane];
         work->begin_ns = op->begin_ns < work->begin_ns ? op->begin_ns : work->begin_ns;
         work->end_ns = op->end_ns > work->end_ns ? op->end_ns : work->end_ns;
@@ -84,14 +82,12 @@ static void busy_work_overhead(const struct report_context *c, struct busy_work 
 {
     const struct trace *trace = c->trace;
     const struct trace_events *events = &trace->events[TRACE_OVERHEAD];
-    uint32_t lane;
-    for (lane = 0; lane < trace->lane_count; lane++) {
+    for (uint32_t lane = 0; lane < trace->lane_count; lane++) {
         const struct trace_lane *l = &trace->lanes[lane];
-        uint32_t i;
         if (l->table != TRACE_OVERHEAD || l->process != work->process) {
             continue;
         }
-        for (i = l->first; i < l->first + l->count; i++) {
+        for (uint32_t i = l->first; i < l->first + l->count; i++) {
             if (trace->names[events->name[i]].kind == TRACE_OVERHEAD_PROFILER &&
                 events->begin_ns[i] >= work->begin_ns && events->end_ns[i] <= work->end_ns) {
                 work->ops[work->count++] =
@@ -109,10 +105,9 @@ static int busy_work_new(const struct report_context *c, uint32_t lane, bool ove
     const struct trace *trace = c->trace;
     const struct trace_lane *l = &trace->lanes[lane];
     size_t most = (size_t)trace->events[TRACE_OVERHEAD].count + 1;
-    uint32_t other;
     *out = (struct busy_work){
         .process = l->process, .device_id = l->device_id, .pid = trace->processes[l->process].pid};
-    for (other = 0; other < trace->lane_count; other++) {
+    for (uint32_t other = 0; other < trace->lane_count; other++) {
         if (busy_is_work_lane(c, &trace->lanes[other], out)) {
             if (other < lane) {
                 return 0;
@@ -139,8 +134,7 @@ typedef void busy_visit_fn(const struct report_context *c, const struct busy_wor
 static int busy_each(const struct report_context *c, bool overhead, busy_visit_fn *visit,
                      struct table *table, struct err *err)
 {
-    uint32_t lane;
-    for (lane = 0; lane < c->trace->lane_count; lane++) {
+    for (uint32_t lane = 0; lane < c->trace->lane_count; lane++) {
         const struct trace_lane *l = &c->trace->lanes[lane];
         struct busy_work work;
         if (l->table != TRACE_GPU || !select_lane(c->trace, c->select, l)) {
@@ -193,8 +187,7 @@ static void gaps_visit(const struct report_context *c, const struct busy_work *w
 {
     int64_t end_ns = work->ops[0].end_ns;
     int64_t context = work->ops[0].context;
-    size_t i;
-    for (i = 1; i < work->count; i++) {
+    for (size_t i = 1; i < work->count; i++) {
         const struct busy_op *op = &work->ops[i];
         int64_t gap = op->begin_ns - end_ns;
         if (gap > 0 && gap > c->args[GAPS_ARG_GAP].i) {
@@ -294,7 +287,7 @@ struct util_chunks {
     int64_t end_ns;
     int64_t chunk_ns;
     size_t count;
-    int64_t *sum_ns;   /* owned: of all ops */
+    int64_t *sum_ns; /* owned: of all ops */
     int64_t *union_ns; /* owned: of their union */
 };
 
@@ -316,8 +309,7 @@ static void util_spread(const struct util_chunks *chunks, int64_t *into, int64_t
 static void util_measure(const struct busy_work *work, struct util_chunks *chunks)
 {
     int64_t end_ns = INT64_MIN;
-    size_t i;
-    for (i = 0; i < work->count; i++) {
+    for (size_t i = 0; i < work->count; i++) {
         const struct busy_op *op = &work->ops[i];
         util_spread(chunks, chunks->sum_ns, op->begin_ns, op->end_ns);
         util_spread(chunks, chunks->union_ns, op->begin_ns > end_ns ? op->begin_ns : end_ns,
@@ -334,9 +326,8 @@ static void util_put(const struct busy_work *work, const struct util_chunks *chu
     int64_t end = chunks->begin_ns + (int64_t)last * chunks->chunk_ns;
     int64_t sum = 0;
     int64_t all = 0;
-    size_t k;
     end = end < chunks->end_ns ? end : chunks->end_ns;
-    for (k = first; k < last; k++) {
+    for (size_t k = first; k < last; k++) {
         sum += chunks->sum_ns[k];
         all += chunks->union_ns[k];
     }
@@ -355,8 +346,7 @@ static void util_list(const struct report_context *c, const struct busy_work *wo
                       const struct util_chunks *chunks, struct table *table)
 {
     size_t first = 0;
-    size_t k;
-    for (k = 0; k <= chunks->count; k++) {
+    for (size_t k = 0; k <= chunks->count; k++) {
         bool low = false;
         if (k < chunks->count) {
             int64_t begin = chunks->begin_ns + (int64_t)k * chunks->chunk_ns;
@@ -397,13 +387,12 @@ static void util_visit(const struct report_context *c, const struct busy_work *w
 
 static int util_run(const struct report_context *c, struct report_result *out, struct err *err)
 {
-    struct table *table;
     int64_t parts = c->args[UTIL_ARG_CHUNKS].i;
     if (parts < 1 || parts > UTIL_CHUNKS_MAX) {
         return err_set(err, "chunks=%lld: give a number from 1 to %d", (long long)parts,
                        UTIL_CHUNKS_MAX);
     }
-    table = TABLE_NEW(REPORT_RULE_GPU_TIME_UTIL.title, UTIL_COLUMNS);
+    struct table *table = TABLE_NEW(REPORT_RULE_GPU_TIME_UTIL.title, UTIL_COLUMNS);
     out->status = c->trace->device_count > 0 ? REPORT_ROWS : REPORT_MISSING;
     if (table == NULL || busy_each(c, false, util_visit, table, err) != 0) {
         table_free(table);

@@ -127,8 +127,7 @@ static bool rule_begins(struct kit_text text, const char *with)
 
 static bool rule_is_async(struct kit_text text)
 {
-    size_t i;
-    for (i = 0; i + 5 <= text.len; i++) {
+    for (size_t i = 0; i + 5 <= text.len; i++) {
         if (memcmp(text.text + i, "Async", 5) == 0) {
             return true;
         }
@@ -234,10 +233,9 @@ static int rule_copies_run(const struct report_context *c, const struct report *
     int64_t has = set ? c->trace->counts.memsets : c->trace->counts.memcpys;
     struct rule_copies work;
     int rc = rule_copies_new(c, set ? TRACE_MEMSET : TRACE_MEMCPY, &work, err);
-    size_t k;
     out->status = has > 0 ? REPORT_ROWS : REPORT_MISSING;
     out->table = set ? TABLE_NEW(rule->title, SET_COLUMNS) : TABLE_NEW(rule->title, COPY_COLUMNS);
-    for (k = 0; rc == 0 && out->table != NULL && k < work.events.count; k++) {
+    for (size_t k = 0; rc == 0 && out->table != NULL && k < work.events.count; k++) {
         if (work.copies[k].read && wanted(&work, k)) {
             rule_put_copy(&work, out->table, k, set);
         }
@@ -278,14 +276,13 @@ static int rule_api_sync(const struct report_context *c, struct report_result *o
     const struct trace *trace = c->trace;
     const struct trace_events *api = &trace->events[TRACE_API];
     struct selected events;
-    size_t k;
     out->status = trace->counts.api_calls > 0 ? REPORT_ROWS : REPORT_MISSING;
     out->table = TABLE_NEW(REPORT_RULE_CUDA_API_SYNC.title, COLUMNS);
     if (out->table == NULL ||
         selected_new(c->trace, c->select, TRACE_API, UINT32_MAX, &events, err) != 0) {
         return -1;
     }
-    for (k = 0; k < events.count; k++) {
+    for (size_t k = 0; k < events.count; k++) {
         uint32_t i = events.list[k];
         struct kit_text call = kit_api(trace, api->name[i]);
         if (rule_begins(call, "cudaDeviceSynchronize") ||

@@ -15,12 +15,12 @@ enum rules_arg {
 };
 
 /* The first arguments of every rule. */
-#define RULES_COMMON_ARGS                                                                          \
-    {"rows", REPORT_ARG_INT, 0, "50", "the number of rows at most; -1: all"},                      \
-        {"start", REPORT_ARG_TIME, 1, NULL, "only what overlaps the time from here; ns"},          \
-        {"end", REPORT_ARG_TIME, 1, NULL, "only what overlaps the time up to here; ns"},           \
-    {                                                                                              \
-        "nvtx", REPORT_ARG_TEXT, 0, NULL, "only what overlaps this RANGE[@DOMAIN][/INDEX]"         \
+#define RULES_COMMON_ARGS \
+    {"rows", REPORT_ARG_INT, 0, "50", "the number of rows at most; -1: all"}, \
+        {"start", REPORT_ARG_TIME, 1, NULL, "only what overlaps the time from here; ns"}, \
+        {"end", REPORT_ARG_TIME, 1, NULL, "only what overlaps the time up to here; ns"}, \
+    { \
+        "nvtx", REPORT_ARG_TEXT, 0, NULL, "only what overlaps this RANGE[@DOMAIN][/INDEX]" \
     }
 
 /* Adds up the rows of the table, which is sorted: of two that are as long, the first counts. The

@@ -9,9 +9,9 @@
 /* What a GPU summary counts. */
 struct sum_gpu {
     const struct report_context *c;
-    uint32_t *by_name;   /* owned: the group of a name, INTERN_NONE = not yet */
+    uint32_t *by_name; /* owned: the group of a name, INTERN_NONE = not yet */
     uint32_t *innermost; /* owned: with nvtx-name; NULL else */
-    bool category;       /* the first text is CUDA_KERNEL or MEMORY_OPER */
+    bool category; /* the first text is CUDA_KERNEL or MEMORY_OPER */
     struct kit_sums sums;
     struct buf label; /* scratch */
 };
@@ -85,14 +85,12 @@ static void sum_gpu_add(struct sum_gpu *sum, uint32_t kinds)
 {
     const struct trace *trace = sum->c->trace;
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
-    uint32_t lane;
-    for (lane = 0; lane < trace->lane_count; lane++) {
+    for (uint32_t lane = 0; lane < trace->lane_count; lane++) {
         const struct trace_lane *l = &trace->lanes[lane];
-        uint32_t i;
         if (l->table != TRACE_GPU || !select_lane(trace, sum->c->select, l)) {
             continue;
         }
-        for (i = l->first; i < l->first + l->count; i++) {
+        for (uint32_t i = l->first; i < l->first + l->count; i++) {
             if (kit_event(sum->c, TRACE_GPU, i, kinds) &&
                 select_name(sum->c->select, gpu->name[i])) {
                 kit_sums_add(&sum->sums, sum_group_of(sum, i), gpu->end_ns[i] - gpu->begin_ns[i]);
@@ -139,10 +137,9 @@ static int sum_memory_time(const struct report_context *c, struct report_result 
                                                   .text_headers = {"Operation"},
                                                   .text_count = 1};
     struct sum_gpu sum = {0};
-    int rc;
     struct report_context plain = *c;
     plain.args = NULL;
-    rc = sum_gpu_begin(&sum, &plain, false, err);
+    int rc = sum_gpu_begin(&sum, &plain, false, err);
     out->status = sum_has_memory(c->trace) ? REPORT_ROWS : REPORT_MISSING;
     if (rc == 0) {
         sum_gpu_add(&sum, KIT_MEMORY);
@@ -212,7 +209,7 @@ struct sum_names {
     uint32_t (*group)(const struct report_context *c, const struct sum_names *what, uint32_t name,
                       struct kit_sums *sums);
     const char *category; /* sum_host_group: the text before the name, "" = none */
-    bool style;           /* sum_nvtx_group: with the style before the name */
+    bool style; /* sum_nvtx_group: with the style before the name */
 };
 
 /* Adds up the events of one table by name. */
@@ -222,19 +219,17 @@ static void sum_by_name(const struct report_context *c, const struct sum_names *
     const struct trace *trace = c->trace;
     const struct trace_events *events = &trace->events[what->table];
     uint32_t *by_name = malloc(((size_t)trace->name_count + 1) * sizeof *by_name);
-    uint32_t lane;
     if (by_name == NULL) {
         sums->groups.failed = 1;
         return;
     }
     memset(by_name, 0xFF, ((size_t)trace->name_count + 1) * sizeof *by_name);
-    for (lane = 0; lane < trace->lane_count; lane++) {
+    for (uint32_t lane = 0; lane < trace->lane_count; lane++) {
         const struct trace_lane *l = &trace->lanes[lane];
-        uint32_t i;
         if (l->table != what->table || !select_lane(trace, c->select, l)) {
             continue;
         }
-        for (i = l->first; i < l->first + l->count; i++) {
+        for (uint32_t i = l->first; i < l->first + l->count; i++) {
             uint32_t name = events->name[i];
             if (!kit_event(c, what->table, i, what->kinds) || !select_name(c->select, name)) {
                 continue;

@@ -30,13 +30,12 @@ static int64_t *api_priorities(const struct trace *trace, struct store *store, s
     int64_t *priorities = malloc(((size_t)trace->thread_count + 1) * sizeof *priorities);
     struct store_cursor *cursor = store_scan(store, &scan, err);
     int more = cursor == NULL ? -1 : 1;
-    uint32_t i;
-    for (i = 0; priorities != NULL && i < trace->thread_count; i++) {
+    for (uint32_t i = 0; priorities != NULL && i < trace->thread_count; i++) {
         priorities[i] = INT64_MIN;
     }
     while (priorities != NULL && more == 1 && (more = store_next(cursor, err)) == 1) {
         int64_t tid = store_int(cursor, 0, 0);
-        for (i = 0; i < trace->thread_count; i++) {
+        for (uint32_t i = 0; i < trace->thread_count; i++) {
             if (trace->threads[i].global_tid == tid && priorities[i] == INT64_MIN) {
                 priorities[i] = store_int(cursor, 1, INT64_MIN);
             }
@@ -94,7 +93,6 @@ static int trace_api(const struct report_context *c, struct report_result *out, 
     struct selected events = {0};
     struct api_row *rows = NULL;
     int64_t *priorities = NULL;
-    size_t k;
     int rc = selected_new(c->trace, c->select, TRACE_API, UINT32_MAX, &events, err);
     out->status = c->trace->counts.api_calls > 0 ? REPORT_ROWS : REPORT_MISSING;
     out->table = TABLE_NEW(REPORT_CUDA_API_TRACE.title, API_COLUMNS);
@@ -107,7 +105,7 @@ static int trace_api(const struct report_context *c, struct report_result *out, 
             rows == NULL || priorities == NULL ? -1 : kit_rows_visit(c->trace, &events, &pass, err);
         store_close(pass.store);
     }
-    for (k = 0; rc == 0 && out->table != NULL && k < events.count; k++) {
+    for (size_t k = 0; rc == 0 && out->table != NULL && k < events.count; k++) {
         api_put(c, out->table, events.list[k], &rows[k], priorities);
     }
     free(rows);
@@ -139,7 +137,7 @@ struct gpu_list {
     struct gpu_row *rows;
     uint32_t *innermost;
     struct store *store; /* for labels */
-    struct buf text;     /* scratch */
+    struct buf text; /* scratch */
 };
 
 static void gpu_put_kind(const struct gpu_list *list, struct table *table, int kind)
@@ -170,8 +168,7 @@ static void gpu_put_shape(const struct gpu_list *list, struct table *table, size
     const int64_t shape[] = {row->grid[0],   row->grid[1],           row->grid[2],
                              row->block[0],  row->block[1],          row->block[2],
                              row->registers, row->static_smem_bytes, row->dynamic_smem_bytes};
-    int i;
-    for (i = 0; i < 9; i++) {
+    for (int i = 0; i < 9; i++) {
         trace_put_known(table, kernel ? shape[i] : -1, -1);
     }
     trace_put_known(table, kernel ? -1 : row->bytes, -1);
@@ -236,12 +233,11 @@ static int trace_gpu(const struct report_context *c, struct report_result *out, 
 {
     const struct trace_counts *counts = &c->trace->counts;
     struct gpu_list list;
-    size_t k;
     int rc = gpu_list_new(c, KIT_OPS, &list, err);
     out->status =
         counts->kernels + counts->memcpys + counts->memsets > 0 ? REPORT_ROWS : REPORT_MISSING;
     out->table = TABLE_NEW(REPORT_CUDA_GPU_TRACE.title, GPU_COLUMNS);
-    for (k = 0; rc == 0 && out->table != NULL && k < list.events.count; k++) {
+    for (size_t k = 0; rc == 0 && out->table != NULL && k < list.events.count; k++) {
         gpu_put(&list, out->table, k);
     }
     kit_note_graphs(c, &out->note);
@@ -261,10 +257,9 @@ static int gb_sum(const struct report_context *c, struct report_result *out, str
     struct kit_sums sums = {0};
     struct gpu_list list;
     struct buf texts[2] = {{0}, {0}};
-    size_t k;
     int rc = gpu_list_new(c, KIT_KERNELS, &list, err);
     out->status = c->trace->counts.kernels > 0 ? REPORT_ROWS : REPORT_MISSING;
-    for (k = 0; rc == 0 && k < list.events.count; k++) {
+    for (size_t k = 0; rc == 0 && k < list.events.count; k++) {
         uint32_t i = list.events.list[k];
         struct kit_text group[3];
         buf_reset(&list.text);

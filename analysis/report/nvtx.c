@@ -22,7 +22,7 @@ enum {
 /* The number of each range as the tables show it: from 1, by begin, then longest first. */
 struct nvtx_ids {
     uint32_t *order; /* owned: ranges in that order */
-    uint32_t *id;    /* owned: by range */
+    uint32_t *id; /* owned: by range */
 };
 
 struct nvtx_id_key {
@@ -48,19 +48,18 @@ static int nvtx_ids_new(const struct nvtx_ranges *ranges, struct nvtx_ids *out, 
 {
     size_t count = ranges->count;
     struct nvtx_id_key *keys = malloc((count + 1) * sizeof *keys);
-    size_t i;
     out->order = malloc((count + 1) * sizeof *out->order);
     out->id = malloc((count + 1) * sizeof *out->id);
     if (keys == NULL || out->order == NULL || out->id == NULL) {
         free(keys);
         return err_nomem(err, "the NVTX ranges");
     }
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         keys[i] =
             (struct nvtx_id_key){ranges->list[i].begin_ns, ranges->list[i].end_ns, (uint32_t)i};
     }
     sort_list(keys, count, sizeof *keys, nvtx_id_compare);
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         out->order[i] = keys[i].range;
         out->id[keys[i].range] = (uint32_t)i + 1;
     }
@@ -133,7 +132,6 @@ static void pushpop_put(const struct trace *trace, const struct nvtx_ranges *ran
 {
     const struct nvtx_range *r = &ranges->list[range];
     struct buf scratch = {0};
-    uint32_t i;
     table_put_int(table, r->begin_ns);
     table_put_int(table, r->end_ns);
     table_put_int(table, r->end_ns - r->begin_ns);
@@ -148,7 +146,7 @@ static void pushpop_put(const struct trace *trace, const struct nvtx_ranges *ran
     nvtx_put_parent(ranges, ids, table, range);
     nvtx_put_stack(ranges, ids, table, range, &scratch);
     buf_reset(&scratch);
-    for (i = 0; i < r->level && i < STACK_DEEP; i++) {
+    for (uint32_t i = 0; i < r->level && i < STACK_DEEP; i++) {
         buf_adds(&scratch, "--");
     }
     kit_nvtx(&scratch, trace, trace->events[TRACE_NVTX].name[r->event]);
@@ -161,14 +159,13 @@ static int nvtx_pushpop_trace(const struct report_context *c, struct report_resu
 {
     struct nvtx_ranges ranges;
     struct nvtx_ids ids = {0};
-    uint32_t i;
     int rc = nvtx_ranges_new(c->trace, c->select, KIT_PUSHPOP, false, &ranges, err);
     out->status = c->trace->counts.nvtx_ranges > 0 ? REPORT_ROWS : REPORT_MISSING;
     out->table = TABLE_NEW(REPORT_NVTX_PUSHPOP_TRACE.title, PUSHPOP_COLUMNS);
     if (rc == 0) {
         rc = nvtx_ids_new(&ranges, &ids, err);
     }
-    for (i = 0; rc == 0 && out->table != NULL && i < ranges.count; i++) {
+    for (uint32_t i = 0; rc == 0 && out->table != NULL && i < ranges.count; i++) {
         uint32_t event = ranges.list[ids.order[i]].event;
         if (select_name(c->select, c->trace->events[TRACE_NVTX].name[event])) {
             pushpop_put(c->trace, &ranges, &ids, ids.order[i], out->table);
@@ -193,7 +190,7 @@ struct proj_work {
     struct nvtx_ranges ranges;
     struct nvtx_ids ids;
     struct projection *list; /* parallel to ranges */
-    uint32_t last_api;       /* cache of the latest call's ops */
+    uint32_t last_api; /* cache of the latest call's ops */
     struct projection call;
 };
 
@@ -204,8 +201,7 @@ static struct projection proj_call(const struct report_context *c, uint32_t api)
     struct projection call = {INT64_MAX, INT64_MIN, 0};
     uint32_t count;
     const uint32_t *ops = trace_ops_of(c->trace, api, &count);
-    uint32_t i;
-    for (i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         uint32_t op = ops[i];
         if (kit_event(c, TRACE_GPU, op, KIT_BUSY) &&
             select_lane(c->trace, c->select,
@@ -340,14 +336,13 @@ static int nvtx_gpu_proj_trace(const struct report_context *c, struct report_res
                                struct err *err)
 {
     struct proj_work work;
-    uint32_t i;
     int rc = proj_new(c, &work, err);
     out->status = proj_status(c);
     kit_need_calls(c, out);
     out->table = TABLE_NEW(
         proj_title(c, "NVTX GPU Projection Trace", "NVTX GPU Projection Trace, by process"),
         PROJ_TRACE_COLUMNS);
-    for (i = 0; rc == 0 && out->table != NULL && i < work.ranges.count; i++) {
+    for (uint32_t i = 0; rc == 0 && out->table != NULL && i < work.ranges.count; i++) {
         if (proj_kept(&work, work.ids.order[i])) {
             proj_put(&work, work.ids.order[i], out->table);
         }
@@ -416,12 +411,12 @@ static int proj_sums_add(const struct proj_work *work, uint32_t range, struct pr
     const struct trace *trace = work->c->trace;
     const struct nvtx_range *r = &work->ranges.list[range];
     const struct projection *p = &work->list[range];
-    uint32_t group;
     buf_reset(scratch);
     buf_adds(scratch, nvtx_style(trace, r->event)[0] == 'P' ? "P" : "S");
     kit_nvtx(scratch, trace, trace->events[TRACE_NVTX].name[r->event]);
-    group = buf_failed(scratch) ? INTERN_NONE
-                                : intern_add(&sums->names, buf_text(scratch), scratch->len);
+    uint32_t group = buf_failed(scratch)
+                         ? INTERN_NONE
+                         : intern_add(&sums->names, buf_text(scratch), scratch->len);
     if (group == INTERN_NONE) {
         return -1;
     }
@@ -463,7 +458,6 @@ static int nvtx_gpu_proj_sum(const struct report_context *c, struct report_resul
     struct proj_sums sums = {.names = {.count = 0}};
     struct proj_work work;
     struct buf scratch = {0};
-    uint32_t i;
     int rc = proj_new(c, &work, err);
     out->status = proj_status(c);
     kit_need_calls(c, out);
@@ -472,7 +466,7 @@ static int nvtx_gpu_proj_sum(const struct report_context *c, struct report_resul
         PROJ_SUM_COLUMNS);
     sums.list = calloc((size_t)work.ranges.count + 1, sizeof *sums.list);
     rc = rc != 0 || sums.list == NULL || out->table == NULL ? -1 : 0;
-    for (i = 0; rc == 0 && i < work.ranges.count; i++) {
+    for (uint32_t i = 0; rc == 0 && i < work.ranges.count; i++) {
         if (proj_kept(&work, i)) {
             rc = proj_sums_add(&work, i, &sums, &scratch);
         }
@@ -480,7 +474,7 @@ static int nvtx_gpu_proj_sum(const struct report_context *c, struct report_resul
     if (rc == 0) {
         rc = stat_groups_sort(&sums.durations, sums.names.count);
     }
-    for (i = 0; rc == 0 && i < sums.names.count; i++) {
+    for (uint32_t i = 0; rc == 0 && i < sums.names.count; i++) {
         proj_sums_put(&sums, i, out->table);
     }
     if (rc == 0) {

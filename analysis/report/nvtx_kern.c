@@ -123,8 +123,7 @@ static void kern_visit(void *arg, uint32_t range, uint32_t api)
     const struct report_context *c = work->c;
     uint32_t count;
     const uint32_t *ops = trace_ops_of(c->trace, api, &count);
-    uint32_t i;
-    for (i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         if (kit_event(c, TRACE_GPU, ops[i], KIT_KERNELS) &&
             select_name(c->select, c->trace->events[TRACE_GPU].name[ops[i]]) &&
             select_lane(c->trace, c->select,
@@ -137,14 +136,13 @@ static void kern_visit(void *arg, uint32_t range, uint32_t api)
 static void kern_put(struct kern_work *work, uint32_t group, struct table *table)
 {
     const struct trace *trace = work->c->trace;
-    const struct trace_thread *thread;
     struct kern_key key;
     struct buf label = {0};
     size_t count;
     int64_t *values = stat_groups_values(&work->times, group, &count);
     struct stat_sum sum = stat_of(values, count);
     memcpy(&key, intern_text(&work->keys, group), sizeof key);
-    thread = &trace->threads[key.thread];
+    const struct trace_thread *thread = &trace->threads[key.thread];
     kit_nvtx(&label, trace, key.range_name);
     table_put_text(table, buf_text(&label), label.len);
     buf_free(&label);
@@ -168,7 +166,6 @@ static int nvtx_kern_sum(const struct report_context *c, struct report_result *o
 {
     struct kern_work work = {.c = c};
     size_t name_bytes = ((size_t)c->trace->name_count + 1) * sizeof *work.text_of;
-    uint32_t i;
     int rc =
         nvtx_ranges_new(c->trace, c->select, KIT_PUSHPOP | KIT_STARTEND, true, &work.ranges, err);
     work.args[KIT_ARG_BASE] = c->args[0];
@@ -188,7 +185,7 @@ static int nvtx_kern_sum(const struct report_context *c, struct report_result *o
     if (rc == 0) {
         rc = stat_groups_sort(&work.times, work.keys.count);
     }
-    for (i = 0; rc == 0 && out->table != NULL && i < work.keys.count; i++) {
+    for (uint32_t i = 0; rc == 0 && out->table != NULL && i < work.keys.count; i++) {
         kern_put(&work, i, out->table);
     }
     if (rc == 0 && out->table != NULL) {

@@ -27,11 +27,10 @@ static int64_t occupancy_by_registers(const struct occupancy_device *device,
     int64_t granularity = device->major == 6 && device->minor == 0 ? 2 : 4;
     int64_t a_warp = occupancy_round_up(launch->registers * device->warp_threads, 256);
     int64_t pool = device->block_registers > 0 ? device->block_registers : device->registers;
-    int64_t fit;
     if (launch->registers <= 0 || device->registers <= 0) {
         return INT64_MAX;
     }
-    fit = pool / a_warp / granularity * granularity;
+    int64_t fit = pool / a_warp / granularity * granularity;
     return fit / warps * (device->registers / pool);
 }
 
@@ -51,11 +50,10 @@ struct occupancy occupancy_of(const struct occupancy_device *device,
                               const struct occupancy_launch *launch)
 {
     struct occupancy out = {.percent = -1, .limiter = ""};
-    int64_t warps;
     if (device->warps <= 0 || device->warp_threads <= 0 || launch->threads <= 0) {
         return out;
     }
-    warps = (launch->threads + device->warp_threads - 1) / device->warp_threads;
+    int64_t warps = (launch->threads + device->warp_threads - 1) / device->warp_threads;
     out.by_warps = device->warps / warps;
     out.by_blocks = device->blocks > 0 ? device->blocks : INT64_MAX;
     out.by_registers = occupancy_by_registers(device, launch, warps);
@@ -96,10 +94,9 @@ int occupancy_devices(const struct trace *trace, struct occupancy_device *device
     struct store *store = trace_store(trace, err);
     struct store_cursor *cursor = store == NULL ? NULL : store_scan(store, &scan, err);
     int more = cursor == NULL ? -1 : 1;
-    uint32_t i;
     memset(devices, 0, ((size_t)trace->device_count + 1) * sizeof *devices);
     while (more == 1 && (more = store_next(cursor, err)) == 1) {
-        for (i = 0; i < trace->device_count; i++) {
+        for (uint32_t i = 0; i < trace->device_count; i++) {
             if (trace->devices[i].id == store_int(cursor, 0, -1)) {
                 devices[i] = (struct occupancy_device){
                     .major = store_int(cursor, 1, 0),
@@ -191,10 +188,9 @@ static void occupancy_add(struct occupancy_work *work, uint32_t i, const struct 
         .name = intern_add(&work->texts, label.text, label.len),
         .device = trace->lanes[trace_lane_of(trace, TRACE_GPU, i)].device,
     };
-    uint32_t group;
     memcpy(key.grid, row->grid, sizeof key.grid);
     memcpy(key.block, row->block, sizeof key.block);
-    group = intern_add(&work->keys, (const char *)&key, sizeof key);
+    uint32_t group = intern_add(&work->keys, (const char *)&key, sizeof key);
     if (group == INTERN_NONE || key.name == INTERN_NONE) {
         work->times.failed = 1;
         return;
@@ -214,21 +210,17 @@ static void occupancy_put(struct occupancy_work *work, uint32_t group, double al
                           struct table *table)
 {
     struct occupancy_key key;
-    struct occupancy_launch launch;
-    struct occupancy is;
-    const struct occupancy_device *device;
     size_t count;
     int64_t *values = stat_groups_values(&work->times, group, &count);
     struct stat_sum sum = stat_of(values, count);
-    int64_t at_once;
     memcpy(&key, intern_text(&work->keys, group), sizeof key);
-    device = &work->devices[key.device];
-    launch = (struct occupancy_launch){
+    const struct occupancy_device *device = &work->devices[key.device];
+    struct occupancy_launch launch = (struct occupancy_launch){
         .threads = key.block[0] < 0 ? 0 : key.block[0] * key.block[1] * key.block[2],
         .registers = key.registers,
         .smem_bytes = key.smem_bytes < 0 ? 0 : key.smem_bytes};
-    is = occupancy_of(device, &launch);
-    at_once = is.blocks * device->multiprocessors;
+    struct occupancy is = occupancy_of(device, &launch);
+    int64_t at_once = is.blocks * device->multiprocessors;
     table_put_real(table, all > 0 ? 100.0 * (double)sum.total / all : 0.0);
     table_put_int(table, sum.total);
     table_put_int(table, sum.count);
@@ -259,15 +251,12 @@ static int occupancy_table(struct occupancy_work *work, struct table *table, str
 {
     const struct trace *trace = work->c->trace;
     struct selected events;
-    struct gpu_row *rows;
     double all = 0;
-    size_t k;
-    uint32_t g;
     if (selected_new(work->c->trace, work->c->select, TRACE_GPU, KIT_KERNELS, &events, err) != 0) {
         return -1;
     }
-    rows = gpu_rows_new(trace, &events, err);
-    for (k = 0; rows != NULL && k < events.count; k++) {
+    struct gpu_row *rows = gpu_rows_new(trace, &events, err);
+    for (size_t k = 0; rows != NULL && k < events.count; k++) {
         uint32_t i = events.list[k];
         all += (double)(trace->events[TRACE_GPU].end_ns[i] - trace->events[TRACE_GPU].begin_ns[i]);
         occupancy_add(work, i, &rows[k]);
@@ -278,7 +267,7 @@ static int occupancy_table(struct occupancy_work *work, struct table *table, str
         return -1;
     }
     free(rows);
-    for (g = 0; g < work->keys.count; g++) {
+    for (uint32_t g = 0; g < work->keys.count; g++) {
         occupancy_put(work, g, all, table);
     }
     table_sort(table, OCCUPANCY_TOTAL_TIME, true);

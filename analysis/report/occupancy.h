@@ -23,17 +23,17 @@ struct occupancy_device {
 };
 
 struct occupancy_launch {
-    int64_t threads;    /* a block */
-    int64_t registers;  /* a thread; <= 0 = unknown */
+    int64_t threads; /* a block */
+    int64_t registers; /* a thread; <= 0 = unknown */
     int64_t smem_bytes; /* a block, static and dynamic */
 };
 
 struct occupancy {
-    double percent;      /* -1 = unknown */
-    int64_t blocks;      /* at once on a multiprocessor */
-    int64_t warps;       /* ... */
+    double percent; /* -1 = unknown */
+    int64_t blocks; /* at once on a multiprocessor */
+    int64_t warps; /* ... */
     const char *limiter; /* "warps", "blocks", "registers", "shared memory" */
-    int64_t by_warps;    /* blocks that each resource alone would allow; INT64_MAX = any number */
+    int64_t by_warps; /* blocks that each resource alone would allow; INT64_MAX = any number */
     int64_t by_blocks;
     int64_t by_registers;
     int64_t by_memory;

@@ -29,8 +29,7 @@ const struct report *report_find(enum report_kind kind, const char *name)
 {
     int count;
     const struct report *const *list = report_list(kind, &count);
-    int i;
-    for (i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++) {
         if (strcmp(list[i]->name, name) == 0) {
             return list[i];
         }
@@ -91,8 +90,7 @@ static int report_arg_read(const struct report_arg *arg, const char *text,
 static void report_arg_names(const struct report *report, struct buf *out)
 {
     int count = report_arg_count(report);
-    int i;
-    for (i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++) {
         buf_addf(out, "%s%s%s", i == 0 ? "" : ", ", report->args[i].name,
                  report->args[i].type == REPORT_ARG_FLAG ? "" : "=");
     }
@@ -109,8 +107,7 @@ static int report_call_word(struct report_call *call, char *word, struct err *er
     char *equals = strchr(word, '=');
     size_t len = equals == NULL ? strlen(word) : (size_t)(equals - word);
     struct buf names = {0};
-    int i;
-    for (i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++) {
         const struct report_arg *arg = &report->args[i];
         bool flag = arg->type == REPORT_ARG_FLAG;
         if (strlen(arg->name) == len && strncmp(arg->name, word, len) == 0 &&
@@ -118,7 +115,7 @@ static int report_call_word(struct report_call *call, char *word, struct err *er
             return report_arg_read(arg, flag ? "" : equals + 1, &call->values[i], err);
         }
     }
-    for (i = 0; equals == NULL && i < count; i++) {
+    for (int i = 0; equals == NULL && i < count; i++) {
         if (report->args[i].type != REPORT_ARG_FLAG &&
             (report->args[i].type == REPORT_ARG_TEXT || strpbrk(word, "0123456789") != NULL)) {
             return report_arg_read(&report->args[i], word, &call->values[i], err);
@@ -154,8 +151,7 @@ static char *report_next_word(char **at)
 static int report_call_defaults(struct report_call *call, struct err *err)
 {
     int count = report_arg_count(call->report);
-    int i;
-    for (i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++) {
         const struct report_arg *arg = &call->report->args[i];
         if (arg->fallback != NULL &&
             report_arg_read(arg, arg->fallback, &call->values[i], err) != 0) {
@@ -181,8 +177,7 @@ static int report_own_options(const struct report_call *call, struct select_opti
                               struct err *err)
 {
     int count = report_arg_count(call->report);
-    int i;
-    for (i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++) {
         const struct report_value *value = &call->values[i];
         const char *name = call->report->args[i].name;
         if (!value->given) {
@@ -205,15 +200,13 @@ static int report_own_options(const struct report_call *call, struct select_opti
 int report_call_parse(enum report_kind kind, const char *spec, struct report_call *call,
                       struct err *err)
 {
-    char *rest;
-    char *word;
     *call = (struct report_call){.spec = report_copy(spec), .text = report_copy(spec)};
-    rest = call->spec;
+    char *rest = call->spec;
     if (rest == NULL || call->text == NULL) {
         report_call_free(call);
         return err_nomem(err, "the report");
     }
-    word = report_next_word(&rest);
+    char *word = report_next_word(&rest);
     call->report = report_find(kind, word);
     if (call->report == NULL) {
         (void)err_set(err, "no %s '%s'; %s lists them", kind == REPORT_RULE ? "rule" : "report",
@@ -250,12 +243,11 @@ void report_call_free(struct report_call *call)
 uint32_t report_call_kinds(const struct report_call *call, const struct select_options *options)
 {
     struct select_options own = *options;
-    int i;
     (void)report_own_options(call, &own, NULL);
     if (own.nvtx != NULL || own.device >= 0 || own.pid >= 0) {
         return 0;
     }
-    for (i = 0; i < report_arg_count(call->report); i++) {
+    for (int i = 0; i < report_arg_count(call->report); i++) {
         if (call->values[i].given && strcmp(call->report->args[i].name, "nvtx-name") == 0) {
             return 0;
         }

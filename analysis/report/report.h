@@ -28,12 +28,12 @@
 
 enum report_kind {
     REPORT_STATS, /* for `cutline stats` */
-    REPORT_RULE,  /* for `cutline analyze` */
+    REPORT_RULE, /* for `cutline analyze` */
 };
 
 enum report_arg_type {
     REPORT_ARG_FLAG, /* NAME alone: value.i is 1 */
-    REPORT_ARG_INT,  /* NAME=12 */
+    REPORT_ARG_INT, /* NAME=12 */
     REPORT_ARG_REAL, /* NAME=0.5 */
     REPORT_ARG_TIME, /* NAME=50us, value.i in ns; a bare number is in unit_ns */
     REPORT_ARG_TEXT, /* NAME=TEXT */
@@ -42,16 +42,16 @@ enum report_arg_type {
 struct report_arg {
     const char *name; /* NULL ends a list */
     enum report_arg_type type;
-    int64_t unit_ns;      /* TIME: what a bare number means */
+    int64_t unit_ns; /* TIME: what a bare number means */
     const char *fallback; /* the default, written as a person would; NULL = not given */
-    const char *help;     /* one line */
+    const char *help; /* one line */
 };
 
 /* The value of one argument; parallel to the descriptor's args. */
 struct report_value {
-    bool given;       /* on the command line, or by the descriptor's default */
-    int64_t i;        /* FLAG, INT, TIME (ns) */
-    double real;      /* REAL */
+    bool given; /* on the command line, or by the descriptor's default */
+    int64_t i; /* FLAG, INT, TIME (ns) */
+    double real; /* REAL */
     const char *text; /* TEXT: lives as long as the call; NULL where not given */
 };
 
@@ -60,7 +60,7 @@ enum {
 };
 
 enum report_status {
-    REPORT_ROWS,    /* the table is the answer; it may have no rows */
+    REPORT_ROWS, /* the table is the answer; it may have no rows */
     REPORT_MISSING, /* the capture has no such data: `missing` says which; the table has no rows */
 };
 
@@ -73,10 +73,10 @@ struct report_sum {
 
 struct report_result {
     enum report_status status;
-    struct table *table;   /* owned; columns always there */
-    const char *missing;   /* the "CUDA kernel data" of "FILE does not contain CUDA kernel data." */
+    struct table *table; /* owned; columns always there */
+    const char *missing; /* the "CUDA kernel data" of "FILE does not contain CUDA kernel data." */
     struct report_sum sum; /* rules of nsys */
-    struct buf note;       /* lines for people after the table, each ends in '\n'; "" = none */
+    struct buf note; /* lines for people after the table, each ends in '\n'; "" = none */
 };
 
 struct report;
@@ -84,18 +84,18 @@ struct report;
 /* What a run function gets. */
 struct report_context {
     const struct report *report; /* what runs */
-    struct shared *shared;       /* for what others of the same capture ask, too */
+    struct shared *shared; /* for what others of the same capture ask, too */
     const struct trace *trace;
-    const struct selection *select;  /* resolved options; never NULL */
+    const struct selection *select; /* resolved options; never NULL */
     const struct report_value *args; /* parallel to the descriptor's args */
 };
 
 struct report {
-    const char *name;  /* "cuda_gpu_kern_sum" */
+    const char *name; /* "cuda_gpu_kern_sum" */
     const char *title; /* "CUDA GPU Kernel Summary" */
     enum report_kind kind;
-    const char *help;    /* one line: what it shows */
-    const char *advice;  /* rules: what to do about it, one line; NULL for reports */
+    const char *help; /* one line: what it shows */
+    const char *advice; /* rules: what to do about it, one line; NULL for reports */
     const char *missing; /* default of result.missing */
     /* Bits of 1 << enum trace_kind: what of a capture the report reads, where none of nvtx-name,
      * an NVTX range, a process or a device is asked for; 0 = everything. */

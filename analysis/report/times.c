@@ -84,14 +84,12 @@ static int pct_run(const struct report_context *c, struct report_result *out, st
     struct report_value args[KIT_ARG_COUNT] = {{0}};
     struct pct_work work = {.all_ns = 0};
     struct selected events;
-    size_t k;
-    uint32_t g;
     int rc = selected_new(c->trace, c->select, TRACE_GPU, KIT_KERNELS, &events, err);
     args[KIT_ARG_BASE] = c->args[0];
     args[KIT_ARG_MANGLED] = c->args[1];
     out->status = c->trace->counts.kernels > 0 ? REPORT_ROWS : REPORT_MISSING;
     out->table = TABLE_NEW(REPORT_CUDA_GPU_KERN_PCT.title, PCT_COLUMNS);
-    for (k = 0; rc == 0 && k < events.count; k++) {
+    for (size_t k = 0; rc == 0 && k < events.count; k++) {
         uint32_t i = events.list[k];
         struct kit_text label = kit_kernel(c->trace, gpu->name[i], args);
         uint32_t group = intern_add(&work.labels, label.text, label.len);
@@ -104,7 +102,7 @@ static int pct_run(const struct report_context *c, struct report_result *out, st
     }
     selected_free(&events);
     if (rc == 0 && out->table != NULL && stat_groups_sort(&work.times, work.labels.count) == 0) {
-        for (g = 0; g < work.labels.count; g++) {
+        for (uint32_t g = 0; g < work.labels.count; g++) {
             pct_put(&work, g, out->table);
         }
         table_sort(out->table, PCT_NAME, false);
@@ -160,8 +158,7 @@ static size_t pace_mark(const struct trace *trace, uint32_t kinds, const char *t
 {
     struct buf label = {0};
     size_t count = 0;
-    uint32_t i;
-    for (i = 0; i < trace->name_count; i++) {
+    for (uint32_t i = 0; i < trace->name_count; i++) {
         const struct trace_name *n = &trace->names[i];
         bool hit;
         if ((kinds >> n->kind & 1U) == 0) {
@@ -191,16 +188,14 @@ static uint32_t pace_choose(const struct report_context *c, enum trace_table tab
     int64_t *ns = calloc((size_t)c->trace->name_count + 1, sizeof *ns);
     uint32_t *count = calloc((size_t)c->trace->name_count + 1, sizeof *count);
     uint32_t best = TRACE_NONE;
-    size_t k;
-    uint32_t i;
     if (ns != NULL && count != NULL &&
         selected_new(c->trace, c->select, table, kinds, &events, err) == 0) {
-        for (k = 0; k < events.count; k++) {
+        for (size_t k = 0; k < events.count; k++) {
             uint32_t event = events.list[k];
             ns[all->name[event]] += all->end_ns[event] - all->begin_ns[event];
             count[all->name[event]]++;
         }
-        for (i = 0; i < c->trace->name_count; i++) {
+        for (uint32_t i = 0; i < c->trace->name_count; i++) {
             if (count[i] >= least && (best == TRACE_NONE || ns[i] > ns[best])) {
                 best = i;
             }
@@ -216,7 +211,6 @@ static uint32_t pace_choose(const struct report_context *c, enum trace_table tab
 static int pace_find(const struct report_context *c, struct pace_names *names, struct err *err)
 {
     const char *text = c->args[0].text;
-    uint32_t chosen;
     names->table = TRACE_NVTX;
     if (text != NULL) {
         if (pace_mark(c->trace, PACE_KINDS_NVTX, text, names->wanted) > 0) {
@@ -231,7 +225,7 @@ static int pace_find(const struct report_context *c, struct pace_names *names, s
                        "list them",
                        text);
     }
-    chosen = pace_choose(c, TRACE_NVTX, PACE_KINDS_NVTX, PACE_LEAST, err);
+    uint32_t chosen = pace_choose(c, TRACE_NVTX, PACE_KINDS_NVTX, PACE_LEAST, err);
     if (chosen == TRACE_NONE) {
         names->table = TRACE_GPU;
         chosen = pace_choose(c, TRACE_GPU, KIT_KERNELS, 1, err);
@@ -272,8 +266,7 @@ static void pace_note(const int64_t *ns, size_t count, const struct stat_sum *su
     double columns[PACE_SPARK_COLS] = {0};
     size_t cols = count < PACE_SPARK_COLS ? count : PACE_SPARK_COLS;
     char text[3][TIMEFMT_BYTES];
-    size_t k;
-    for (k = 0; k < count; k++) {
+    for (size_t k = 0; k < count; k++) {
         size_t at = k * cols / count;
         columns[at] = (double)ns[k] > columns[at] ? (double)ns[k] : columns[at];
     }
@@ -299,8 +292,6 @@ static int pace_fill(const struct report_context *c, const struct pace_names *na
     size_t who_bytes =
         ((size_t)c->trace->thread_count + c->trace->device_count + 1) * sizeof(uint32_t);
     uint32_t *last; /* the latest instance of each thread or device */
-    int64_t *ns;
-    int64_t *scratch;
     struct stat_sum sum = {0};
     size_t count = 0;
     size_t k;
@@ -311,8 +302,8 @@ static int pace_fill(const struct report_context *c, const struct pace_names *na
     if (last != NULL) {
         memset(last, 0xFF, who_bytes);
     }
-    ns = malloc((events.count + 1) * sizeof *ns);
-    scratch = malloc((events.count + 1) * sizeof *scratch);
+    int64_t *ns = malloc((events.count + 1) * sizeof *ns);
+    int64_t *scratch = malloc((events.count + 1) * sizeof *scratch);
     for (k = 0; ns != NULL && scratch != NULL && k < events.count; k++) {
         uint32_t event = events.list[k];
         if (names->wanted[all->name[event]]) {
@@ -352,7 +343,6 @@ static int pace_fill(const struct report_context *c, const struct pace_names *na
 static int pace_run(const struct report_context *c, struct report_result *out, struct err *err)
 {
     struct pace_names names = {0};
-    int rc;
     out->status =
         c->trace->counts.nvtx_ranges + c->trace->counts.kernels > 0 ? REPORT_ROWS : REPORT_MISSING;
     out->table = TABLE_NEW(REPORT_NVTX_PACE.title, PACE_COLUMNS);
@@ -361,7 +351,7 @@ static int pace_run(const struct report_context *c, struct report_result *out, s
         free(names.wanted);
         return err_nomem(err, "the pace");
     }
-    rc = pace_find(c, &names, err);
+    int rc = pace_find(c, &names, err);
     if (rc == 0) {
         rc = pace_fill(c, &names, out, err);
     }
@@ -412,10 +402,9 @@ static void overlap_device(const struct report_context *c, const struct overlap 
 static int overlap_run(const struct report_context *c, struct report_result *out, struct err *err)
 {
     struct overlap *overlap = overlap_new(c->trace, NULL, err);
-    uint32_t d;
     out->status = c->trace->device_count > 0 ? REPORT_ROWS : REPORT_MISSING;
     out->table = TABLE_NEW(REPORT_OVERLAP.title, OVERLAP_COLUMNS);
-    for (d = 0; overlap != NULL && out->table != NULL && d < c->trace->device_count; d++) {
+    for (uint32_t d = 0; overlap != NULL && out->table != NULL && d < c->trace->device_count; d++) {
         const struct trace_device *device = &c->trace->devices[d];
         if (device->busy_count > 0 && (c->select->device < 0 || device->id == c->select->device)) {
             overlap_device(c, overlap, d, out->table);

@@ -28,7 +28,7 @@ struct um_page {
 struct um_work {
     const struct report_context *c;
     struct intern addresses; /* 8 bytes each: its id is the page */
-    struct um_page *pages;   /* owned, by id */
+    struct um_page *pages; /* owned, by id */
     size_t cap;
     struct selected events; /* the migrations */
     struct um_page nowhere; /* takes what is lost for want of memory */
@@ -129,18 +129,17 @@ static int um_faults(struct um_work *work, struct store *store, bool gpu, struct
 static int um_gather(const struct report_context *c, struct um_work *work, bool *has,
                      struct err *err)
 {
-    struct store *store;
-    int rc;
     *work = (struct um_work){.c = c};
     *has = false;
     if (um_migrations(work, err) != 0) {
         return -1;
     }
-    store = trace_store(c->trace, err);
+    struct store *store = trace_store(c->trace, err);
     if (store == NULL) {
         return -1;
     }
-    rc = um_faults(work, store, false, err) == 0 && um_faults(work, store, true, err) == 0 ? 0 : -1;
+    int rc =
+        um_faults(work, store, false, err) == 0 && um_faults(work, store, true, err) == 0 ? 0 : -1;
     *has = work->addresses.count > 0 ||
            store_row_bound(store, "CUDA_UM_CPU_PAGE_FAULT_EVENTS") > 0 ||
            store_row_bound(store, "CUDA_UM_GPU_PAGE_FAULT_EVENTS") > 0;
@@ -222,20 +221,19 @@ static int um_sum(const struct report_context *c, struct report_result *out, str
     struct um_order *order = NULL;
     bool has;
     size_t limit = (size_t)(c->args[0].i < 0 ? INT64_MAX : c->args[0].i);
-    uint32_t i;
     int rc = um_gather(c, &work, &has, err);
     out->status = has ? REPORT_ROWS : REPORT_MISSING;
     out->table = TABLE_NEW(REPORT_UM_SUM.title, UM_COLUMNS);
     order = calloc((size_t)work.addresses.count + 1, sizeof *order);
     if (rc == 0 && order != NULL && out->table != NULL) {
-        for (i = 0; i < work.addresses.count; i++) {
+        for (uint32_t i = 0; i < work.addresses.count; i++) {
             const struct um_page *page = &work.pages[i];
             order[i] =
                 (struct um_order){page->htod_bytes + page->dtoh_bytes,
                                   page->cpu_faults + page->gpu_faults, um_address(&work, i), i};
         }
         sort_list(order, work.addresses.count, sizeof *order, um_order_compare);
-        for (i = 0; i < work.addresses.count && i < limit; i++) {
+        for (uint32_t i = 0; i < work.addresses.count && i < limit; i++) {
             um_put(&work, &order[i], out->table);
         }
     }
@@ -256,11 +254,10 @@ static int um_total_sum(const struct report_context *c, struct report_result *ou
     uint64_t low = UINT64_MAX;
     uint64_t high = 0;
     bool has;
-    uint32_t i;
     int rc = um_gather(c, &work, &has, err);
     out->status = has ? REPORT_ROWS : REPORT_MISSING;
     out->table = TABLE_NEW(REPORT_UM_TOTAL_SUM.title, COLUMNS);
-    for (i = 0; rc == 0 && i < work.addresses.count; i++) {
+    for (uint32_t i = 0; rc == 0 && i < work.addresses.count; i++) {
         uint64_t address = (uint64_t)um_address(&work, i);
         sum.htod_bytes += work.pages[i].htod_bytes;
         sum.dtoh_bytes += work.pages[i].dtoh_bytes;

@@ -19,10 +19,10 @@ enum {
     FILE_MODE = 0600,
     OTHERS_WRITE = 0022,
     OTHERS_ANY = 0077,
-    FOLDER_MIB = 4096,        /* all files together */
+    FOLDER_MIB = 4096, /* all files together */
     PART_SECONDS = 24 * 3600, /* a part as old as this was left by a program that was killed */
-    FRESH_SECONDS = 60,       /* what was used just now may be about to be opened */
-    USED_SECONDS = 3600,      /* the time of use is written no more often */
+    FRESH_SECONDS = 60, /* what was used just now may be about to be opened */
+    USED_SECONDS = 3600, /* the time of use is written no more often */
     PART_TRIES = 100
 };
 

@@ -34,9 +34,8 @@ static bool cursor_bounded(const struct store_scan *scan)
 static void cursor_sql(struct buf *sql, struct store *store, const struct store_scan *scan,
                        const char *table)
 {
-    int i;
     buf_adds(sql, "SELECT rowid");
-    for (i = 0; i < scan->column_count; i++) {
+    for (int i = 0; i < scan->column_count; i++) {
         buf_adds(sql, ", ");
         if (store_has_column(store, scan->table, scan->columns[i])) {
             cursor_name(sql, scan->columns[i]);

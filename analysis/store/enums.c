@@ -67,9 +67,9 @@ static const char *const STREAM_LABELS[] = {
     "Null stream",
 };
 
-#define ENUM_LIST(array)                                                                           \
-    {                                                                                              \
-        (array), (int64_t)(sizeof(array) / sizeof *(array))                                        \
+#define ENUM_LIST(array) \
+    { \
+        (array), (int64_t)(sizeof(array) / sizeof *(array)) \
     }
 
 static const struct enum_kind {
@@ -91,15 +91,13 @@ static void enum_read(struct store *store, enum store_enum which)
 {
     static const char *const columns[] = {"id", "label"};
     struct store_scan scan = {ENUM_KINDS[which].table, columns, 2, 0, INT64_MAX};
-    struct store_cursor *cursor;
-    struct store_label *labels;
     int count = 0;
     store->labels_read[which] = true;
     if (!store_has_table(store, scan.table) || !store_has_column(store, scan.table, "label")) {
         return;
     }
-    labels = calloc(ENUM_LABELS_MAX, sizeof *labels);
-    cursor = labels == NULL ? NULL : store_scan(store, &scan, NULL);
+    struct store_label *labels = calloc(ENUM_LABELS_MAX, sizeof *labels);
+    struct store_cursor *cursor = labels == NULL ? NULL : store_scan(store, &scan, NULL);
     while (cursor != NULL && count < ENUM_LABELS_MAX && store_next(cursor, NULL) == 1) {
         size_t len;
         const char *text = store_text(cursor, 1, &len);
@@ -117,11 +115,10 @@ static void enum_read(struct store *store, enum store_enum which)
 const char *store_enum_label(struct store *store, enum store_enum which, int64_t value)
 {
     struct enum_list list = ENUM_KINDS[which].built_in;
-    int i;
     if (!store->labels_read[which]) {
         enum_read(store, which);
     }
-    for (i = 0; i < store->label_count[which]; i++) {
+    for (int i = 0; i < store->label_count[which]; i++) {
         if (store->labels[which][i].id == value) {
             return store->labels[which][i].text;
         }

@@ -80,17 +80,15 @@ static void report_drain(int fd, char *tail, size_t *len)
 /* The last line that is not empty, without control bytes; "" where there is none. */
 static const char *report_last_line(char *text, size_t len)
 {
-    size_t begin;
-    size_t i;
     while (len > 0 && (unsigned char)text[len - 1] <= ' ') {
         len--;
     }
     text[len] = '\0';
-    begin = len;
+    size_t begin = len;
     while (begin > 0 && text[begin - 1] != '\n' && text[begin - 1] != '\r') {
         begin--;
     }
-    for (i = begin; i < len; i++) {
+    for (size_t i = begin; i < len; i++) {
         if ((unsigned char)text[i] < ' ' || text[i] == 0x7f) {
             text[i] = '?';
         }
@@ -117,12 +115,11 @@ static int report_spawn(char *const argv[], pid_t *pid, int *out)
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     int ends[2];
-    int code;
     if (pipe(ends) != 0) {
         return errno;
     }
     (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-    code = report_attributes(&attributes);
+    int code = report_attributes(&attributes);
     if (code == 0) {
         code = posix_spawn_file_actions_init(&actions);
         if (code != 0) {

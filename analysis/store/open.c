@@ -12,7 +12,7 @@
 #include "analysis/store/store_internal.h"
 
 enum {
-    STORE_BUSY_MS = 200,          /* a reader waits this long for a writer that is just finishing */
+    STORE_BUSY_MS = 200, /* a reader waits this long for a writer that is just finishing */
     STORE_LOCK_BYTE = 0x40000000, /* SQLite file format: the lock-byte page */
     STORE_LOCK_LEN = 512
 };
@@ -20,9 +20,8 @@ enum {
 /* SQLite's own message without bytes that could harm a terminal: it may quote the file. */
 static const char *store_db_message(struct store *store, char out[200])
 {
-    size_t i;
     (void)snprintf(out, 200, "%s", store->db == NULL ? "no database" : sqlite3_errmsg(store->db));
-    for (i = 0; out[i] != '\0'; i++) {
+    for (size_t i = 0; out[i] != '\0'; i++) {
         if ((unsigned char)out[i] < 0x20 || (unsigned char)out[i] >= 0x7f) {
             out[i] = '?';
         }
@@ -131,10 +130,9 @@ static bool store_beside(const char *path, const char *suffix)
 {
     struct buf name = {0};
     struct stat st;
-    bool found;
     buf_adds(&name, path);
     buf_adds(&name, suffix);
-    found = !buf_failed(&name) && stat(buf_text(&name), &st) == 0 && st.st_size > 0;
+    bool found = !buf_failed(&name) && stat(buf_text(&name), &st) == 0 && st.st_size > 0;
     buf_free(&name);
     return found;
 }
@@ -185,9 +183,8 @@ static int store_list_tables(struct store *store, struct err *err)
             continue;
         }
         if (store->table_count == cap) {
-            struct store_table_info *grown;
             cap = cap == 0 ? 64 : cap * 2;
-            grown = realloc(store->tables, (size_t)cap * sizeof *grown);
+            struct store_table_info *grown = realloc(store->tables, (size_t)cap * sizeof *grown);
             if (grown == NULL) {
                 break;
             }
@@ -210,11 +207,10 @@ static int store_list_tables(struct store *store, struct err *err)
 
 struct store *store_open(const char *path, struct err *err)
 {
-    struct store *store;
     if (store_sniff(path, err) != 0) {
         return NULL;
     }
-    store = calloc(1, sizeof *store);
+    struct store *store = calloc(1, sizeof *store);
     if (store == NULL) {
         return err_null(err, "not enough memory to open %s", path);
     }
@@ -234,12 +230,11 @@ struct store *store_open(const char *path, struct err *err)
 
 void store_close(struct store *store)
 {
-    int i;
     if (store == NULL) {
         return;
     }
     sqlite3_close(store->db);
-    for (i = 0; i < STORE_ENUM_COUNT; i++) {
+    for (int i = 0; i < STORE_ENUM_COUNT; i++) {
         free(store->labels[i]);
     }
     free(store->tables);
@@ -258,13 +253,12 @@ static long store_variant(const char *name, const char *table)
 {
     size_t len = strlen(table);
     char *end;
-    long n;
     if (strncmp(name, table, len) != 0 || strncmp(name + len, "_V", 2) != 0 ||
         name[len + 2] < '0' || name[len + 2] > '9') {
         return -1;
     }
     errno = 0;
-    n = strtol(name + len + 2, &end, 10);
+    long n = strtol(name + len + 2, &end, 10);
     return *end != '\0' || errno != 0 ? -1 : n;
 }
 
@@ -272,13 +266,11 @@ struct store_table_info *store_find_table(struct store *store, const char *table
 {
     struct store_table_info *best = NULL;
     long best_variant = -1;
-    int i;
-    for (i = 0; i < store->table_count; i++) {
-        long variant;
+    for (int i = 0; i < store->table_count; i++) {
         if (strcmp(store->tables[i].name, table) == 0) {
             return &store->tables[i];
         }
-        variant = store_variant(store->tables[i].name, table);
+        long variant = store_variant(store->tables[i].name, table);
         if (variant > best_variant) {
             best = &store->tables[i];
             best_variant = variant;
@@ -320,14 +312,13 @@ static void store_read_columns(struct store *store, struct store_table_info *tab
 bool store_has_column(struct store *store, const char *table, const char *column)
 {
     struct store_table_info *info = store_find_table(store, table);
-    int i;
     if (info == NULL) {
         return false;
     }
     if (info->columns == NULL) {
         store_read_columns(store, info);
     }
-    for (i = 0; info->columns != NULL && i < info->column_count; i++) {
+    for (int i = 0; info->columns != NULL && i < info->column_count; i++) {
         if (sqlite3_stricmp(info->columns[i], column) == 0) {
             return true;
         }
@@ -343,12 +334,11 @@ static int64_t store_number(struct store *store, const char *what, const char *t
     struct store_table_info *info = store_find_table(store, table);
     sqlite3_stmt *stmt = NULL;
     int64_t value = missing;
-    char *sql;
     *ok = true;
     if (info == NULL) {
         return missing;
     }
-    sql = sqlite3_mprintf("SELECT %s FROM \"%w\"", what, info->name);
+    char *sql = sqlite3_mprintf("SELECT %s FROM \"%w\"", what, info->name);
     *ok = sql != NULL && sqlite3_prepare_v2(store->db, sql, -1, &stmt, NULL) == SQLITE_OK &&
           sqlite3_step(stmt) == SQLITE_ROW;
     if (*ok && sqlite3_column_type(stmt, 0) != SQLITE_NULL) {

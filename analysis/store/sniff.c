@@ -49,8 +49,7 @@ static bool sniff_ends(const char *path, const char *suffix)
 
 static bool sniff_is_text(const struct sniff *sniff)
 {
-    size_t i;
-    for (i = 0; i < sniff->len; i++) {
+    for (size_t i = 0; i < sniff->len; i++) {
         unsigned char c = sniff->head[i];
         if (c == 0x7f || (c < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\f')) {
             return false;
@@ -62,8 +61,7 @@ static bool sniff_is_text(const struct sniff *sniff)
 static int sniff_foreign(const struct sniff *sniff, struct err *err)
 {
     const unsigned char *head = sniff->head;
-    size_t i;
-    for (i = 0; i < sizeof SNIFF_MAGIC / sizeof SNIFF_MAGIC[0]; i++) {
+    for (size_t i = 0; i < sizeof SNIFF_MAGIC / sizeof SNIFF_MAGIC[0]; i++) {
         if (sniff->len >= SNIFF_MAGIC[i].len &&
             memcmp(head, SNIFF_MAGIC[i].bytes, SNIFF_MAGIC[i].len) == 0) {
             return err_set(err, "%s: %s", sniff->path, SNIFF_MAGIC[i].what);
@@ -104,13 +102,12 @@ static int sniff_sqlite(const struct sniff *sniff, struct err *err)
 {
     const unsigned char *head = sniff->head;
     uint32_t page = (uint32_t)head[16] << 8 | head[17];
-    int64_t want;
     if (sniff->len < SNIFF_HEADER_BYTES) {
         return err_set(err, "%s: truncated: only %lld bytes are there: copy or export it again",
                        sniff->path, (long long)sniff->size);
     }
     page = page == 1 ? 65536 : page;
-    want = (int64_t)page * sniff_be32(head + 28);
+    int64_t want = (int64_t)page * sniff_be32(head + 28);
     if (sniff_be32(head + 24) == sniff_be32(head + 92) && want > sniff->size) {
         return err_set(err, "%s: truncated: %lld of %lld bytes are there: copy or export it again",
                        sniff->path, (long long)sniff->size, (long long)want);
@@ -189,14 +186,12 @@ static const char *const SNIFF_NSYS[] = {
 
 static bool sniff_is_capture(struct store *store)
 {
-    size_t i;
-    int t;
-    for (i = 0; i < sizeof SNIFF_NSYS / sizeof SNIFF_NSYS[0]; i++) {
+    for (size_t i = 0; i < sizeof SNIFF_NSYS / sizeof SNIFF_NSYS[0]; i++) {
         if (store_has_table(store, SNIFF_NSYS[i])) {
             return true;
         }
     }
-    for (t = 0; t < store->table_count; t++) {
+    for (int t = 0; t < store->table_count; t++) {
         if (strncmp(store->tables[t].name, "CUPTI_ACTIVITY_KIND_", 20) == 0 ||
             strncmp(store->tables[t].name, "CUTLINE_", 8) == 0) {
             return true;
@@ -207,8 +202,6 @@ static bool sniff_is_capture(struct store *store)
 
 int store_sniff_tables(struct store *store, struct err *err)
 {
-    size_t i;
-    int t;
     if (store_has_column(store, "StringIds", "id") &&
         store_has_column(store, "StringIds", "value") && sniff_is_capture(store)) {
         return 0;
@@ -217,12 +210,12 @@ int store_sniff_tables(struct store *store, struct err *err)
         return err_set(err, "%s: a database without any table: its export did not finish",
                        store->path);
     }
-    for (i = 0; i < sizeof SNIFF_OTHERS / sizeof SNIFF_OTHERS[0]; i++) {
+    for (size_t i = 0; i < sizeof SNIFF_OTHERS / sizeof SNIFF_OTHERS[0]; i++) {
         if (store_has_table(store, SNIFF_OTHERS[i].table)) {
             return err_set(err, "%s: %s", store->path, SNIFF_OTHERS[i].what);
         }
     }
-    for (t = 0; t < store->table_count; t++) {
+    for (int t = 0; t < store->table_count; t++) {
         if (strncmp(store->tables[t].name, "rocpd_", 6) == 0) {
             return err_set(err, "%s: a ROCm database (rocpd), which is not supported", store->path);
         }

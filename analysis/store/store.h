@@ -87,10 +87,10 @@ const char *store_text(struct store_cursor *cursor, int column, size_t *len);
  */
 enum store_enum {
     STORE_ENUM_MEMCPY_OPER, /* copyKind: "Host-to-Device" or, in old files, "HtoD" */
-    STORE_ENUM_MEM_KIND,    /* srcKind, dstKind, memKind: "Pageable" */
-    STORE_ENUM_OVERHEAD,    /* overheadType */
-    STORE_ENUM_MIGRATION,   /* migrationCause */
-    STORE_ENUM_STREAM,      /* stream flag */
+    STORE_ENUM_MEM_KIND, /* srcKind, dstKind, memKind: "Pageable" */
+    STORE_ENUM_OVERHEAD, /* overheadType */
+    STORE_ENUM_MIGRATION, /* migrationCause */
+    STORE_ENUM_STREAM, /* stream flag */
     STORE_ENUM_COUNT,
 };
 const char *store_enum_label(struct store *store, enum store_enum which, int64_t value);

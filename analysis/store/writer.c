@@ -65,7 +65,7 @@ struct table_desc {
 };
 
 #define COLUMN_DESC(table, column, text, type) {text, type},
-#define COLUMN_ARRAY(table, text, when)                                                            \
+#define COLUMN_ARRAY(table, text, when) \
     static const struct column_desc columns_##table[] = {STORE_##table##_COLUMNS(COLUMN_DESC)};
 #define TABLE_DESC(table, text, when) {text, when, STORE_##table##_N, columns_##table},
 
@@ -82,13 +82,13 @@ struct out_table {
 
 struct store_writer {
     sqlite3 *db;
-    int fd;     /* of the temporary file, for fsync */
+    int fd; /* of the temporary file, for fsync */
     char *path; /* the name it will get */
     char *temp; /* the name it has */
     bool overwrite;
     struct out_table out[STORE_TABLE_N];
     struct intern strings; /* StringIds: the id in the file is one more */
-    struct buf sql;        /* the statement that is being made */
+    struct buf sql; /* the statement that is being made */
 };
 
 const char *store_table_name(enum store_table table)

@@ -33,9 +33,9 @@
 #include "analysis/base/err.h"
 #include "analysis/store/schema.h"
 
-#define STORE_X_TABLE(table, name, when)          STORE_TABLE_##table,
+#define STORE_X_TABLE(table, name, when) STORE_TABLE_##table,
 #define STORE_X_COLUMN(table, column, name, type) STORE_##table##_##column,
-#define STORE_X_COLUMNS(table, name, when)                                                         \
+#define STORE_X_COLUMNS(table, name, when) \
     enum store_column_##table{STORE_##table##_COLUMNS(STORE_X_COLUMN) STORE_##table##_N};
 
 /* STORE_TABLE_KERNEL, STORE_TABLE_NVTX, ... */
@@ -94,7 +94,7 @@ static inline int64_t store_global_tid(uint32_t pid, uint32_t tid)
 }
 
 struct store_writer_opts {
-    bool overwrite;      /* replace a file of that name; else an existing one is an error */
+    bool overwrite; /* replace a file of that name; else an existing one is an error */
     int page_size_bytes; /* 0: 4096, as nsys; 65536 is faster for captures of hundreds of MB */
 };
 

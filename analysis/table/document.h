@@ -17,7 +17,7 @@ struct document_table {
     const struct table *table;
     const char *name;
     const char *missing; /* what the capture lacks for it; NULL = nothing */
-    bool is_next;        /* another one was written before it */
+    bool is_next; /* another one was written before it */
 };
 
 /* Each returns 0, or -1 where the sink stopped or there is no memory (err says). */

@@ -72,12 +72,11 @@ static bool table_type_is_integer(enum table_type type)
 
 void table_put_text(struct table *table, const char *text, size_t len)
 {
-    uint32_t id;
     if (table_next_type(table) != TABLE_TEXT) {
         table_put_empty(table);
         return;
     }
-    id = intern_add(&table->texts, text, len);
+    uint32_t id = intern_add(&table->texts, text, len);
     if (id == INTERN_NONE) {
         table->failed = true;
     }
@@ -188,7 +187,6 @@ static int table_compare(const struct table *table, int column, size_t left, siz
     struct table_cell a = table_cell_at(table, left, column);
     struct table_cell b = table_cell_at(table, right, column);
     size_t len = a.len < b.len ? a.len : b.len;
-    int order;
     if (a.empty || b.empty) {
         return (int)a.empty - (int)b.empty;
     }
@@ -198,7 +196,7 @@ static int table_compare(const struct table *table, int column, size_t left, siz
     if (a.real < b.real || a.real > b.real) {
         return a.real < b.real ? -1 : 1;
     }
-    order = memcmp(a.text, b.text, len);
+    int order = memcmp(a.text, b.text, len);
     return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
 }
 
@@ -223,8 +221,7 @@ static void table_merge(const struct table *table, int column, bool descending, 
     size_t *to = arrays[1];
     size_t left = bound[0];
     size_t right = bound[1];
-    size_t at;
-    for (at = bound[0]; at < bound[2]; at++) {
+    for (size_t at = bound[0]; at < bound[2]; at++) {
         bool take_right = left == bound[1];
         if (!take_right && right < bound[2]) {
             size_t pair[2] = {from[left], from[right]};
@@ -239,11 +236,10 @@ static int table_reorder(struct table *table, const size_t *order, size_t rows)
 {
     size_t width = (size_t)table->column_count;
     union table_slot *slots = malloc(rows * width * sizeof *slots);
-    size_t i;
     if (slots == NULL) {
         return -1;
     }
-    for (i = 0; i < rows; i++) {
+    for (size_t i = 0; i < rows; i++) {
         memcpy(slots + i * width, table->slots + order[i] * width, width * sizeof *slots);
     }
     free(table->slots);
@@ -259,18 +255,16 @@ void table_sort(struct table *table, int column, bool descending)
     size_t rows = table_rows(table);
     size_t *memory = rows < 2 || table->failed ? NULL : malloc(2 * rows * sizeof *memory);
     size_t *arrays[2] = {memory, memory == NULL ? NULL : memory + rows};
-    size_t step;
-    size_t i;
     if (memory == NULL) {
         table->failed = table->failed || rows >= 2;
         return;
     }
-    for (i = 0; i < rows; i++) {
+    for (size_t i = 0; i < rows; i++) {
         arrays[0][i] = i;
     }
-    for (step = 1; step < rows; step *= 2) {
+    for (size_t step = 1; step < rows; step *= 2) {
         size_t *swap = arrays[0];
-        for (i = 0; i < rows; i += 2 * step) {
+        for (size_t i = 0; i < rows; i += 2 * step) {
             size_t middle = i + step < rows ? i + step : rows;
             size_t end = i + 2 * step < rows ? i + 2 * step : rows;
             size_t bound[3] = {i, middle, end};

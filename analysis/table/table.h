@@ -24,12 +24,12 @@ struct table;
 
 enum table_type {
     TABLE_TEXT,
-    TABLE_INT,     /* a plain integer: ids, counts */
-    TABLE_REAL,    /* a double with table_column.decimals decimals */
-    TABLE_TIME,    /* integer ns, printed in the time unit; header gets " (ns)" */
-    TABLE_TIME_1,  /* double ns, 1 decimal in ns (averages, deviations); header gets " (ns)" */
+    TABLE_INT, /* a plain integer: ids, counts */
+    TABLE_REAL, /* a double with table_column.decimals decimals */
+    TABLE_TIME, /* integer ns, printed in the time unit; header gets " (ns)" */
+    TABLE_TIME_1, /* double ns, 1 decimal in ns (averages, deviations); header gets " (ns)" */
     TABLE_PERCENT, /* double, 1 decimal */
-    TABLE_MB,      /* bytes as double, printed in MB = 10^6 bytes with 3 decimals */
+    TABLE_MB, /* bytes as double, printed in MB = 10^6 bytes with 3 decimals */
 };
 
 struct table_column {
@@ -41,7 +41,7 @@ struct table_column {
 /* A table without columns or rows. title is copied ("CUDA GPU Kernel Summary"). NULL: no memory. */
 struct table *table_new(const char *title, const struct table_column *columns, int column_count);
 /* The same of an array of columns. */
-#define TABLE_NEW(title, columns)                                                                  \
+#define TABLE_NEW(title, columns) \
     table_new((title), (columns), (int)(sizeof(columns) / sizeof((columns)[0])))
 void table_free(struct table *table);
 
@@ -60,8 +60,8 @@ const struct table_column *table_column_at(const struct table *table, int column
 /* One cell, for lists on the screen and for tests. */
 struct table_cell {
     bool empty;
-    int64_t i;        /* TABLE_INT, TABLE_TIME */
-    double real;      /* the other numeric types */
+    int64_t i; /* TABLE_INT, TABLE_TIME */
+    double real; /* the other numeric types */
     const char *text; /* TABLE_TEXT; lives as long as the table */
     size_t len;
 };
@@ -76,7 +76,7 @@ void table_truncate(struct table *table, size_t rows);
 
 enum table_format {
     TABLE_FORMAT_COLUMN, /* for people: aligned columns, dashes under the headers, as nsys prints */
-    TABLE_FORMAT_TABLE,  /* the same with a frame */
+    TABLE_FORMAT_TABLE, /* the same with a frame */
     TABLE_FORMAT_CSV,
     TABLE_FORMAT_TSV,
     TABLE_FORMAT_JSON, /* an array of objects; always parses (document.h makes a document of it) */
@@ -85,8 +85,8 @@ enum table_format {
 struct table_output {
     enum table_format format;
     int64_t time_unit_ns; /* 1, 1000, 1000000 or 1000000000 */
-    bool ascii;           /* COLUMN and TABLE: only ASCII */
-    bool spreadsheet;     /* CSV and TSV: no text begins like a formula */
+    bool ascii; /* COLUMN and TABLE: only ASCII */
+    bool spreadsheet; /* CSV and TSV: no text begins like a formula */
 };
 
 /* Where text goes: returns 0, or nonzero to stop. */

@@ -40,11 +40,11 @@ struct table_writer {
     struct buf out;
     struct buf cell; /* scratch for one cell */
     bool stopped;
-    bool machine;             /* csv, tsv, json */
-    size_t *widths;           /* columns of each column; for people */
-    char **headers;           /* with units; owned */
-    int unit_digits;          /* 0, 3, 6, 9 */
-    struct buf pool;          /* csv, tsv, json: the form of each text that was met */
+    bool machine; /* csv, tsv, json */
+    size_t *widths; /* columns of each column; for people */
+    char **headers; /* with units; owned */
+    int unit_digits; /* 0, 3, 6, 9 */
+    struct buf pool; /* csv, tsv, json: the form of each text that was met */
     struct table_form *forms; /* owned, by text number */
 };
 
@@ -205,7 +205,6 @@ static size_t table_person_cell(struct table_writer *w, size_t row, int column)
     struct table_cell cell = table_cell_at(w->table, row, column);
     struct buf safe = {0};
     struct buf plain = {0};
-    size_t cols;
     buf_reset(&w->cell);
     if (cell.empty) {
         return 0;
@@ -226,18 +225,16 @@ static size_t table_person_cell(struct table_writer *w, size_t row, int column)
     table_add_clipped(&w->cell, buf_text(&safe), safe.len, w->output->ascii);
     w->cell.failed = w->cell.failed || safe.failed;
     buf_free(&safe);
-    cols = utf8_cols(buf_text(&w->cell), w->cell.len);
+    size_t cols = utf8_cols(buf_text(&w->cell), w->cell.len);
     return cols;
 }
 
 static void table_measure(struct table_writer *w)
 {
     size_t rows = table_rows(w->table);
-    size_t row;
-    int column;
-    for (column = 0; column < w->table->column_count; column++) {
+    for (int column = 0; column < w->table->column_count; column++) {
         size_t width = strlen(w->headers[column]);
-        for (row = 0; row < rows; row++) {
+        for (size_t row = 0; row < rows; row++) {
             size_t cols = table_person_cell(w, row, column);
             width = cols > width ? cols : width;
         }
@@ -268,21 +265,19 @@ static void table_align(struct table_writer *w, size_t row, int column)
 static void table_write_column(struct table_writer *w)
 {
     size_t rows = table_rows(w->table);
-    size_t row;
-    int column;
     table_measure(w);
-    for (column = 0; column < w->table->column_count; column++) {
+    for (int column = 0; column < w->table->column_count; column++) {
         buf_adds(&w->out, column == 0 ? " " : "  ");
         table_centre(&w->out, w->headers[column], w->widths[column]);
     }
     buf_addc(&w->out, '\n');
-    for (column = 0; column < w->table->column_count; column++) {
+    for (int column = 0; column < w->table->column_count; column++) {
         buf_adds(&w->out, column == 0 ? " " : "  ");
         buf_fill(&w->out, '-', w->widths[column]);
     }
     buf_addc(&w->out, '\n');
-    for (row = 0; row < rows && !w->stopped; row++) {
-        for (column = 0; column < w->table->column_count; column++) {
+    for (size_t row = 0; row < rows && !w->stopped; row++) {
+        for (int column = 0; column < w->table->column_count; column++) {
             buf_adds(&w->out, column == 0 ? " " : "  ");
             table_align(w, row, column);
         }
@@ -293,8 +288,7 @@ static void table_write_column(struct table_writer *w)
 
 static void table_rule(struct table_writer *w, char line)
 {
-    int column;
-    for (column = 0; column < w->table->column_count; column++) {
+    for (int column = 0; column < w->table->column_count; column++) {
         buf_addc(&w->out, '+');
         buf_fill(&w->out, line, w->widths[column] + 2);
     }
@@ -304,18 +298,16 @@ static void table_rule(struct table_writer *w, char line)
 static void table_write_framed(struct table_writer *w)
 {
     size_t rows = table_rows(w->table);
-    size_t row;
-    int column;
     table_measure(w);
     table_rule(w, '-');
-    for (column = 0; column < w->table->column_count; column++) {
+    for (int column = 0; column < w->table->column_count; column++) {
         buf_adds(&w->out, column == 0 ? "| " : " | ");
         table_centre(&w->out, w->headers[column], w->widths[column]);
     }
     buf_adds(&w->out, " |\n");
     table_rule(w, '=');
-    for (row = 0; row < rows && !w->stopped; row++) {
-        for (column = 0; column < w->table->column_count; column++) {
+    for (size_t row = 0; row < rows && !w->stopped; row++) {
+        for (int column = 0; column < w->table->column_count; column++) {
             buf_adds(&w->out, column == 0 ? "| " : " | ");
             table_align(w, row, column);
         }
@@ -398,17 +390,15 @@ static void table_add_separated(struct table_writer *w, size_t row, int column, 
 static void table_write_separated(struct table_writer *w, char separator)
 {
     size_t rows = table_rows(w->table);
-    size_t row;
-    int column;
-    for (column = 0; column < w->table->column_count; column++) {
+    for (int column = 0; column < w->table->column_count; column++) {
         if (column > 0) {
             buf_addc(&w->out, separator);
         }
         table_add_field(&w->out, w->headers[column], strlen(w->headers[column]), separator);
     }
     buf_addc(&w->out, '\n');
-    for (row = 0; row < rows && !w->stopped; row++) {
-        for (column = 0; column < w->table->column_count; column++) {
+    for (size_t row = 0; row < rows && !w->stopped; row++) {
+        for (int column = 0; column < w->table->column_count; column++) {
             if (column > 0) {
                 buf_addc(&w->out, separator);
             }
@@ -438,12 +428,10 @@ static void table_add_json_cell(struct table_writer *w, size_t row, int column)
 static void table_write_json(struct table_writer *w)
 {
     size_t rows = table_rows(w->table);
-    size_t row;
-    int column;
     buf_addc(&w->out, '[');
-    for (row = 0; row < rows && !w->stopped; row++) {
+    for (size_t row = 0; row < rows && !w->stopped; row++) {
         buf_adds(&w->out, row == 0 ? "\n" : ",\n");
-        for (column = 0; column < w->table->column_count; column++) {
+        for (int column = 0; column < w->table->column_count; column++) {
             table_add_json_cell(w, row, column);
         }
         buf_addc(&w->out, '}');
@@ -518,8 +506,7 @@ static void table_write_as(struct table_writer *w)
 
 static void table_writer_free(struct table_writer *w)
 {
-    int column;
-    for (column = 0; w->headers != NULL && column < w->table->column_count; column++) {
+    for (int column = 0; w->headers != NULL && column < w->table->column_count; column++) {
         free(w->headers[column]);
     }
     free(w->headers);
@@ -560,8 +547,7 @@ int table_write(const struct table *table, const struct table_output *output,
 int table_format_by_name(const char *name)
 {
     static const char *const NAMES[] = {"column", "table", "csv", "tsv", "json"};
-    int i;
-    for (i = 0; i < (int)(sizeof NAMES / sizeof NAMES[0]); i++) {
+    for (int i = 0; i < (int)(sizeof NAMES / sizeof NAMES[0]); i++) {
         if (strcmp(name, NAMES[i]) == 0) {
             return i;
         }

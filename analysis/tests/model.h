@@ -38,7 +38,7 @@ struct model_stream {
 
 /* One event as it was added. */
 struct model_event {
-    uint8_t kind;   /* enum trace_lane_kind */
+    uint8_t kind; /* enum trace_lane_kind */
     uint32_t place; /* stream or thread */
     uint32_t depth;
     uint32_t name;

@@ -26,10 +26,9 @@ struct sql_file {
 static inline void sql_file_new(struct sql_file *file)
 {
     const char *folder = getenv("TMPDIR");
-    int fd;
     (void)snprintf(file->path, sizeof file->path, "%s/cutline-test-XXXXXX",
                    folder == NULL ? "/tmp" : folder);
-    fd = mkstemp(file->path);
+    int fd = mkstemp(file->path);
     assert_true(fd >= 0);
     assert_int_equal(close(fd), 0);
 }
@@ -67,10 +66,9 @@ static inline struct trace *sql_file_load(const struct sql_file *file,
 static inline struct trace *sql_load(const char *sql)
 {
     struct sql_file file = {""};
-    struct trace *trace;
     sql_file_new(&file);
     sql_file_run(&file, sql);
-    trace = sql_file_load(&file, NULL);
+    struct trace *trace = sql_file_load(&file, NULL);
     sql_file_remove(&file);
     return trace;
 }

@@ -106,7 +106,7 @@ static void test_device_wait(void **state)
     static const int64_t calls[][2] = {
         {900, 1000}, /* ended as the gap began */
         {600, 700},
-        {950, 1499},  /* covers 499 of 1000: less than half */
+        {950, 1499}, /* covers 499 of 1000: less than half */
         {1000, 1010}, /* began with the gap: nothing was late */
     };
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
@@ -232,8 +232,8 @@ static void test_cpu_work(void **state)
         enum cause_kind kind;
     } syncs[] = {
         {420, 1010, CAUSE_AFTER_BLOCKING}, /* waited for the op before the gap */
-        {420, 501, CAUSE_AFTER_BLOCKING},  /* ended after that op began */
-        {420, 500, CAUSE_SLOW_HOST},       /* ended before it ran: work was queued */
+        {420, 501, CAUSE_AFTER_BLOCKING}, /* ended after that op began */
+        {420, 500, CAUSE_SLOW_HOST}, /* ended before it ran: work was queued */
         {1700, 1790, CAUSE_AFTER_BLOCKING},
     };
     for (size_t i = 0; i < sizeof(syncs) / sizeof(syncs[0]); i++) {

@@ -9,9 +9,8 @@
 static bool matches(const char *pattern, const char *text, size_t len)
 {
     struct filter *filter = filter_new(pattern, strlen(pattern), NULL);
-    bool hit;
     assert_non_null(filter);
-    hit = filter_match(filter, text, len);
+    bool hit = filter_match(filter, text, len);
     filter_free(filter);
     return hit;
 }
@@ -34,9 +33,8 @@ static void test_smart_case(void **state)
         {"", "anything", true},
         {"\xc3\xa9t", "\xc3\x89T", true},
     };
-    size_t i;
     (void)state;
-    for (i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         assert_int_equal(matches(CASES[i].pattern, CASES[i].text, strlen(CASES[i].text)),
                          CASES[i].hit);
     }
@@ -75,19 +73,17 @@ static void test_names(void **state)
     static struct trace_name names[70];
     struct trace trace = {.names = names, .name_count = 70};
     struct filter *filter = filter_new("gemm", 4, NULL);
-    uint64_t *bits;
     uint32_t matched;
     uint32_t of;
-    uint32_t i;
     (void)state;
-    for (i = 0; i < 70; i++) {
+    for (uint32_t i = 0; i < 70; i++) {
         names[i].full = i % 2 == 0 ? "void gemm<int>(int)" : "other";
         names[i].full_len = (uint32_t)strlen(names[i].full);
         names[i].brief = i == 69 ? "GEMM" : "x";
         names[i].brief_len = (uint32_t)strlen(names[i].brief);
         names[i].kind = i == 1 ? TRACE_NVTX_MARK : TRACE_KERNEL;
     }
-    bits = filter_names(filter, &trace, 1U << TRACE_KERNEL, &matched, &of);
+    uint64_t *bits = filter_names(filter, &trace, 1U << TRACE_KERNEL, &matched, &of);
     assert_non_null(bits);
     assert_int_equal(matched, 36);
     assert_int_equal(of, 69);

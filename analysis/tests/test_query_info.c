@@ -75,9 +75,8 @@ static void verdicts_of_the_cases(void **state)
         {"no-cuda", "no CUDA activity"},
         {"empty", "no CUDA activity"},
     };
-    size_t i;
     (void)state;
-    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct sql_file file = {""};
         struct texts texts;
         sql_case_path(cases[i].name, &file);
@@ -88,11 +87,11 @@ static void verdicts_of_the_cases(void **state)
     }
 }
 
-#define CALLS                                                                                      \
-    "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, end, globalTid, correlationId, nameId, "      \
-    "returnValue);"                                                                                \
-    "INSERT INTO StringIds VALUES (1, 'cudaMalloc_v3020'), (2, 'cudaLaunchKernel_v7000'),"         \
-    " (3, 'cudaEventQuery_v3020'), (4, 'cudaGetLastError_v3020'), (5, 'cuLaunchKernel');"          \
+#define CALLS \
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, end, globalTid, correlationId, nameId, " \
+    "returnValue);" \
+    "INSERT INTO StringIds VALUES (1, 'cudaMalloc_v3020'), (2, 'cudaLaunchKernel_v7000')," \
+    " (3, 'cudaEventQuery_v3020'), (4, 'cudaGetLastError_v3020'), (5, 'cuLaunchKernel');" \
     "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES "
 
 static void failed_calls_are_told_by_name(void **state)
@@ -164,7 +163,6 @@ static void losses_are_told(void **state)
 static void warnings_are_told_once_and_safely(void **state)
 {
     struct texts texts;
-    size_t i;
     (void)state;
     texts_of_sql("CREATE TABLE DIAGNOSTIC_EVENT(severity, text);"
                  "INSERT INTO DIAGNOSTIC_EVENT VALUES (1, 'all is well'), (2, 'mind' || char(27) ||"
@@ -174,7 +172,7 @@ static void warnings_are_told_once_and_safely(void **state)
     expect(&texts.text, "warning    mind");
     assert_null(strstr(buf_text(&texts.text), "all is well"));
     assert_null(strstr(buf_text(&texts.text), "chatter"));
-    for (i = 0; i < texts.text.len; i++) {
+    for (size_t i = 0; i < texts.text.len; i++) {
         assert_true(texts.text.data[i] == '\n' || (unsigned char)texts.text.data[i] >= ' ');
     }
     expect(&texts.json, "\"severity\": \"error\", \"count\": 2, \"text\": \"broken\"");
@@ -185,10 +183,9 @@ static void secrets_are_not_told(void **state)
 {
     static const char *const secrets[] = {"secret", "somebody", "there"};
     struct texts texts;
-    size_t i;
     (void)state;
     texts_of_sql("SELECT 1", &texts);
-    for (i = 0; i < sizeof secrets / sizeof secrets[0]; i++) {
+    for (size_t i = 0; i < sizeof secrets / sizeof secrets[0]; i++) {
         assert_null(strstr(buf_text(&texts.text), secrets[i]));
         assert_null(strstr(buf_text(&texts.json), secrets[i]));
     }

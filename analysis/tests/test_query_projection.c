@@ -72,13 +72,13 @@ static void test_containment(void **state)
     uint32_t outer = range(w, 0, 0, 100);
     uint32_t inner = range(w, 1, 20, 60);
     uint32_t empty = range(w, 1, 70, 75);
-    launch(w, w->thread, 5, w->s7, 200, 210);   /* outer alone */
-    launch(w, w->thread, 20, w->s7, 220, 230);  /* both: begins with inner */
-    launch(w, w->thread, 40, w->s8, 215, 260);  /* both */
-    launch(w, w->thread, 55, w->s7, 300, 310);  /* ends behind inner: outer alone */
+    launch(w, w->thread, 5, w->s7, 200, 210); /* outer alone */
+    launch(w, w->thread, 20, w->s7, 220, 230); /* both: begins with inner */
+    launch(w, w->thread, 40, w->s8, 215, 260); /* both */
+    launch(w, w->thread, 55, w->s7, 300, 310); /* ends behind inner: outer alone */
     launch(w, w->thread, 90, w->far, 400, 410); /* ends with outer, another device */
     launch(w, w->thread, 101, w->s7, 500, 510); /* none */
-    launch(w, w->helper, 30, w->s8, 600, 610);  /* another thread */
+    launch(w, w->helper, 30, w->s8, 600, 610); /* another thread */
     model_build(&w->m);
     struct projection *projection = projection_new(&w->m.trace, NULL);
     assert_non_null(projection);

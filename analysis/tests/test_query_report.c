@@ -9,13 +9,11 @@
 static void test_descriptors(void **state)
 {
     static const enum report_kind KINDS[] = {REPORT_STATS, REPORT_RULE};
-    int k;
     (void)state;
-    for (k = 0; k < 2; k++) {
+    for (int k = 0; k < 2; k++) {
         int count;
         const struct report *const *list = report_list(KINDS[k], &count);
-        int i;
-        for (i = 0; i < count; i++) {
+        for (int i = 0; i < count; i++) {
             struct report_call call;
             int args = 0;
             assert_int_equal(list[i]->kind, KINDS[k]);
@@ -115,9 +113,8 @@ static void test_occupancy(void **state)
         {&T4, {64, 0, 20480}, 3, 18.75, "shared memory"},
         {&P100, {96, 168, 0}, 4, 18.75, "registers"}, /* 5376 a warp: 12 warps */
     };
-    size_t i;
     (void)state;
-    for (i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         struct occupancy is = occupancy_of(CASES[i].device, &CASES[i].launch);
         assert_int_equal(is.blocks, CASES[i].blocks);
         assert_true(is.percent > CASES[i].percent - 0.001 && is.percent < CASES[i].percent + 0.001);

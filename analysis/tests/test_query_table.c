@@ -125,9 +125,8 @@ static void test_rounding(void **state)
         {-0.04, "0.0"},        {0.05, "0.1"},     {99.95, "100.0"}, {1e18, "1000000000000000000.0"},
     };
     static const struct table_column ONE[] = {{"V", TABLE_REAL, 1}};
-    size_t i;
     (void)state;
-    for (i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         struct table *table = table_new("T", ONE, 1);
         struct buf out = {0};
         char want[64];
@@ -144,9 +143,8 @@ static void test_empty_and_wrong_types(void **state)
 {
     struct table *table = table_new("T", COLUMNS, 6);
     struct buf out = {0};
-    int i;
     (void)state;
-    for (i = 0; i < 6; i++) {
+    for (int i = 0; i < 6; i++) {
         table_put_empty(table);
     }
     write_table(table, TABLE_FORMAT_CSV, 1, &out);
@@ -200,13 +198,12 @@ static void test_clipping(void **state)
     char name[102];
     struct buf out = {0};
     struct table_sink sink = {sink_buf, &out};
-    const char *row;
     (void)state;
     memset(name, 'x', 101);
     table_put_text(table, name, 101);
     table_put_text(table, name, 100);
     write_table(table, TABLE_FORMAT_COLUMN, 1, &out);
-    row = strchr(strchr(buf_text(&out), '\n') + 1, '\n') + 1;
+    const char *row = strchr(strchr(buf_text(&out), '\n') + 1, '\n') + 1;
     assert_int_equal(strspn(row + 1, "x"), 99);
     assert_memory_equal(row + 100, "\u2026\n", 4);
     assert_int_equal(strspn(row + 105, "x"), 100);
@@ -226,9 +223,8 @@ static void test_sort_is_stable(void **state)
     uint64_t seed = 42;
     int64_t last_key = INT64_MAX;
     const char *last = "";
-    size_t i;
     (void)state;
-    for (i = 0; i < 1000; i++) {
+    for (size_t i = 0; i < 1000; i++) {
         char text[16];
         int len = snprintf(text, sizeof text, "%06zu", i);
         seed = seed * 6364136223846793005U + 1442695040888963407U;
@@ -241,7 +237,7 @@ static void test_sort_is_stable(void **state)
     }
     table_sort(table, 0, true);
     assert_int_equal(table_rows(table), 1000);
-    for (i = 0; i < 1000; i++) {
+    for (size_t i = 0; i < 1000; i++) {
         struct table_cell key = table_cell_at(table, i, 0);
         const char *order = table_cell_at(table, i, 1).text;
         int64_t value = key.empty ? INT64_MIN : key.i;
@@ -309,15 +305,13 @@ static int compare_int64(const void *left, const void *right)
 static void test_selection(void **state)
 {
     uint64_t seed = 7;
-    int round;
     (void)state;
-    for (round = 1; round <= 200; round++) {
+    for (int round = 1; round <= 200; round++) {
         int64_t values[200] = {0};
         int64_t sorted[200];
         double middle[2];
         size_t count = (size_t)round;
-        size_t i;
-        for (i = 0; i < count; i++) {
+        for (size_t i = 0; i < count; i++) {
             seed = seed * 6364136223846793005U + 1442695040888963407U;
             values[i] = (int64_t)(seed >> 33) % (round % 3 == 0 ? 5 : 100000);
         }
@@ -336,9 +330,8 @@ static void test_groups(void **state)
 {
     struct stat_groups groups = {0};
     size_t count;
-    uint32_t i;
     (void)state;
-    for (i = 0; i < 1000; i++) {
+    for (uint32_t i = 0; i < 1000; i++) {
         stat_groups_add(&groups, i % 3, (int64_t)i);
     }
     assert_int_equal(stat_groups_sort(&groups, 4), 0);

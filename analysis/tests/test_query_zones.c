@@ -274,9 +274,9 @@ static void test_transfers(void **state)
     s.m.names[within].copy_kind = 8;
     model_op(&s.m, s.stream, s.kernel, 1000, 2000, TRACE_NONE);
     model_op(&s.m, s.stream, s.kernel, 2500, 3000, TRACE_NONE);
-    model_op(&s.m, s.copies, up, 900, 1100, TRACE_NONE);      /* half hidden */
-    model_op(&s.m, s.copies, up, 1200, 1300, TRACE_NONE);     /* hidden */
-    model_op(&s.m, s.copies, up, 1900, 2600, TRACE_NONE);     /* hidden but for 500 */
+    model_op(&s.m, s.copies, up, 900, 1100, TRACE_NONE); /* half hidden */
+    model_op(&s.m, s.copies, up, 1200, 1300, TRACE_NONE); /* hidden */
+    model_op(&s.m, s.copies, up, 1900, 2600, TRACE_NONE); /* hidden but for 500 */
     model_op(&s.m, s.copies, within, 2600, 3300, TRACE_NONE); /* 300 exposed */
     model_build(&s.m);
     struct facts *facts = facts_new(&s.m.trace, NULL);

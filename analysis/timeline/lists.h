@@ -28,23 +28,23 @@ struct list_query {
     int64_t begin_ns;
     int64_t end_ns;
     const struct terms *terms; /* NULL = all */
-    uint32_t device;           /* indices, TRACE_NONE = all */
+    uint32_t device; /* indices, TRACE_NONE = all */
     uint32_t process;
     uint32_t thread; /* for ops TRACE_NONE */
 };
-#define LIST_QUERY(t)                                                                              \
-    ((struct list_query){.trace = (t),                                                             \
-                         .kinds = TERMS_KINDS_ALL,                                                 \
-                         .begin_ns = INT64_MIN,                                                    \
-                         .end_ns = INT64_MAX,                                                      \
-                         .device = TRACE_NONE,                                                     \
-                         .process = TRACE_NONE,                                                    \
+#define LIST_QUERY(t) \
+    ((struct list_query){.trace = (t), \
+                         .kinds = TERMS_KINDS_ALL, \
+                         .begin_ns = INT64_MIN, \
+                         .end_ns = INT64_MAX, \
+                         .device = TRACE_NONE, \
+                         .process = TRACE_NONE, \
                          .thread = TRACE_NONE})
 
 struct list_row {
-    uint32_t name;     /* index in names */
-    uint32_t count;    /* > 0 */
-    int64_t total_ns;  /* of whole events */
+    uint32_t name; /* index in names */
+    uint32_t count; /* > 0 */
+    int64_t total_ns; /* of whole events */
     int64_t inside_ns; /* in the window */
     int64_t min_ns;
     int64_t max_ns;
@@ -54,8 +54,8 @@ struct list_row {
 struct list {
     struct list_row *rows; /* owned; by name number until list_sort */
     size_t count;
-    int64_t events;         /* sums over the rows */
-    int64_t inside_ns;      /* the share of a row is its inside_ns of this */
+    int64_t events; /* sums over the rows */
+    int64_t inside_ns; /* the share of a row is its inside_ns of this */
     struct list_row *slots; /* own: one for each name of the trace */
     size_t slot_count;
 };

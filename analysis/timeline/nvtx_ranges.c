@@ -72,8 +72,7 @@ static uint32_t nvtx_find_parent(const struct nvtx_open *open, const struct nvtx
 {
     const struct nvtx_range *child = &ranges->list[i];
     uint32_t best = NVTX_RANGES_NONE;
-    size_t k;
-    for (k = open->count; k-- > from;) {
+    for (size_t k = open->count; k-- > from;) {
         const struct nvtx_range *r = &ranges->list[open->list[k]];
         const struct nvtx_range *b = best == NVTX_RANGES_NONE ? NULL : &ranges->list[best];
         if (r->end_ns >= child->end_ns && r->thread == child->thread &&
@@ -87,9 +86,8 @@ static uint32_t nvtx_find_parent(const struct nvtx_open *open, const struct nvtx
 static int nvtx_ranges_link(struct nvtx_ranges *ranges)
 {
     struct nvtx_open open = {0};
-    uint32_t i;
     int rc = 0;
-    for (i = 0; i < ranges->count && rc == 0; i++) {
+    for (uint32_t i = 0; i < ranges->count && rc == 0; i++) {
         struct nvtx_range *range = &ranges->list[i];
         if (i > 0 && ranges->list[i - 1].scope != range->scope) {
             open.count = 0;
@@ -112,8 +110,7 @@ static int nvtx_ranges_link(struct nvtx_ranges *ranges)
 static void nvtx_drop_crossed(const struct trace *trace, struct selected *events)
 {
     size_t kept = 0;
-    size_t k;
-    for (k = 0; k < events->count; k++) {
+    for (size_t k = 0; k < events->count; k++) {
         if (!trace_is_cross_thread(trace, events->list[k])) {
             events->list[kept++] = events->list[k];
         }
@@ -127,7 +124,6 @@ int nvtx_ranges_new(const struct trace *trace, const struct selection *select, u
     struct selection by_time = *select;
     const struct trace_events *nvtx = &trace->events[TRACE_NVTX];
     struct selected events;
-    uint32_t i;
     int rc = 0;
     by_time.name_bits = NULL;
     *out = (struct nvtx_ranges){0};
@@ -141,7 +137,7 @@ int nvtx_ranges_new(const struct trace *trace, const struct selection *select, u
     if (out->list == NULL) {
         rc = err_nomem(err, "the NVTX ranges");
     }
-    for (i = 0; rc == 0 && i < events.count; i++) {
+    for (uint32_t i = 0; rc == 0 && i < events.count; i++) {
         uint32_t event = events.list[i];
         const struct trace_lane *lane = &trace->lanes[trace_lane_of(trace, TRACE_NVTX, event)];
         out->list[i] = (struct nvtx_range){
@@ -201,16 +197,14 @@ static struct nvtx_call *nvtx_calls(const struct trace *trace, const struct sele
 {
     const struct trace_events *api = &trace->events[TRACE_API];
     struct nvtx_call *calls = malloc(((size_t)api->count + 1) * sizeof *calls);
-    uint32_t lane;
     *count = 0;
-    for (lane = 0; calls != NULL && lane < trace->lane_count; lane++) {
+    for (uint32_t lane = 0; calls != NULL && lane < trace->lane_count; lane++) {
         const struct trace_lane *l = &trace->lanes[lane];
         uint32_t scope = select->nvtx_process ? l->process : l->thread;
-        uint32_t i;
         if (l->table != TRACE_API || !select_lane(trace, select, l)) {
             continue;
         }
-        for (i = l->first; i < l->first + l->count; i++) {
+        for (uint32_t i = l->first; i < l->first + l->count; i++) {
             if (api->link[i] != TRACE_NONE &&
                 select_time(select, api->begin_ns[i], api->end_ns[i])) {
                 calls[(*count)++] = (struct nvtx_call){api->begin_ns[i], scope, i};
@@ -228,8 +222,8 @@ static struct nvtx_call *nvtx_calls(const struct trace *trace, const struct sele
 struct nvtx_sweep {
     const struct nvtx_ranges *ranges;
     struct nvtx_open open;
-    size_t from;    /* where the ranges that count begin in open */
-    uint32_t next;  /* the first range that was not opened */
+    size_t from; /* where the ranges that count begin in open */
+    uint32_t next; /* the first range that was not opened */
     uint32_t scope; /* of the ranges that are open */
 };
 
@@ -265,12 +259,10 @@ int nvtx_ranges_calls(const struct trace *trace, const struct selection *select,
     struct nvtx_sweep sweep = {.ranges = ranges, .scope = NVTX_RANGES_NONE};
     size_t count;
     struct nvtx_call *calls = nvtx_calls(trace, select, &count);
-    size_t i;
     int rc = calls == NULL ? -1 : 0;
-    for (i = 0; rc == 0 && i < count; i++) {
-        size_t k;
+    for (size_t i = 0; rc == 0 && i < count; i++) {
         rc = nvtx_sweep_to(&sweep, &calls[i]);
-        for (k = sweep.from; rc == 0 && k < sweep.open.count; k++) {
+        for (size_t k = sweep.from; rc == 0 && k < sweep.open.count; k++) {
             uint32_t range = sweep.open.list[k];
             if (ranges->list[range].end_ns >= api->end_ns[calls[i].api]) {
                 visit(arg, range, calls[i].api);

@@ -22,12 +22,12 @@ struct nvtx_range {
     int64_t begin_ns;
     int64_t end_ns;
     int64_t child_ns; /* sum of the direct children */
-    uint32_t event;   /* index in events[TRACE_NVTX] */
-    uint32_t scope;   /* what ranges and calls are matched by: thread, or process */
+    uint32_t event; /* index in events[TRACE_NVTX] */
+    uint32_t scope; /* what ranges and calls are matched by: thread, or process */
     uint32_t thread;
     uint32_t process;
-    uint32_t parent;   /* index in list, NVTX_RANGES_NONE = none */
-    uint32_t level;    /* 0 = no parent */
+    uint32_t parent; /* index in list, NVTX_RANGES_NONE = none */
+    uint32_t level; /* 0 = no parent */
     uint32_t children; /* direct ones */
 };
 

@@ -21,8 +21,8 @@ enum {
 
 struct changes {
     size_t count;
-    int64_t *at_ns;             /* owned, ascending */
-    uint8_t *mask;              /* owned: what runs from at_ns[i] on; the last is 0 */
+    int64_t *at_ns; /* owned, ascending */
+    uint8_t *mask; /* owned: what runs from at_ns[i] on; the last is 0 */
     struct overlap_sums *block; /* owned: time by set before change 128 * i, from the first on */
 };
 

@@ -43,9 +43,9 @@ struct overlap_sums overlap_in(const struct overlap *overlap, uint32_t device, i
 
 /* Five parts that make up the whole. */
 struct overlap_parts {
-    int64_t compute_only_ns;       /* with or without copies */
+    int64_t compute_only_ns; /* with or without copies */
     int64_t communication_only_ns; /* ... */
-    int64_t both_ns;               /* compute and communication */
+    int64_t both_ns; /* compute and communication */
     int64_t copy_only_ns;
     int64_t idle_ns;
 };

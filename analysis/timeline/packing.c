@@ -18,10 +18,10 @@ struct packer {
     uint32_t lane_count;
     struct heap cursors; /* value: place in lanes; key: begin of its next op */
     struct partition rows;
-    uint32_t *at;    /* next op of each lane */
+    uint32_t *at; /* next op of each lane */
     uint32_t *index; /* ops by begin */
-    uint32_t *lane;  /* of each */
-    uint32_t *row;   /* of each */
+    uint32_t *lane; /* of each */
+    uint32_t *row; /* of each */
 };
 
 /* All ops by begin, with their lanes. */

@@ -25,7 +25,7 @@ struct packs {
     int64_t *end_ns;
     uint32_t *name;
     uint32_t *index; /* in GPU */
-    uint32_t *lane;  /* index in trace->lanes */
+    uint32_t *lane; /* index in trace->lanes */
 };
 
 /* All ops of the lanes (indices in trace->lanes, of one table). 0 or -1. */
@@ -35,8 +35,8 @@ void packs_free(struct packs *packs);
 
 struct packs_rule {
     uint32_t streams_above; /* only where a device and process has more lanes than this */
-    uint32_t ops_below;     /* lanes with fewer ops than this ... */
-    double busy_below;      /* ... or with less busy time than this percent of the device's span */
+    uint32_t ops_below; /* lanes with fewer ops than this ... */
+    double busy_below; /* ... or with less busy time than this percent of the device's span */
 };
 /* Sets pick[lane - device.first_lane] for the near-empty stream lanes of a device and process
  * (TRACE_NONE = all together); returns how many, 0 where packing is not worth it (fewer than 3). */

@@ -14,17 +14,17 @@
 /* What a range has on one device; those of a range are chained. */
 struct found {
     struct projected projected;
-    uint32_t range;    /* index in ranges */
-    uint32_t next;     /* of the same range, TRACE_NONE */
+    uint32_t range; /* index in ranges */
+    uint32_t next; /* of the same range, TRACE_NONE */
     uint32_t last_api; /* the call that was counted last */
 };
 
 struct gather {
     const struct trace *trace;
     struct nvtx_ranges ranges;
-    uint32_t lane;        /* of the last op: the next is often in it */
-    uint32_t *head;       /* owned: first found of each range */
-    struct found *list;   /* owned */
+    uint32_t lane; /* of the last op: the next is often in it */
+    uint32_t *head; /* owned: first found of each range */
+    struct found *list; /* owned */
     struct found **order; /* owned: by device, thread, begin */
     uint32_t count;
     uint32_t cap;

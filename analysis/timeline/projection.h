@@ -21,12 +21,12 @@
 #include "analysis/trace/trace.h"
 
 struct projected {
-    uint32_t nvtx;     /* index in NVTX */
-    uint32_t device;   /* index in devices */
-    uint32_t thread;   /* index in threads */
-    uint32_t row;      /* from 0 */
+    uint32_t nvtx; /* index in NVTX */
+    uint32_t device; /* index in devices */
+    uint32_t thread; /* index in threads */
+    uint32_t row; /* from 0 */
     uint32_t launches; /* launching calls with ops on this device */
-    uint32_t ops;      /* a graph with nodes has many */
+    uint32_t ops; /* a graph with nodes has many */
     int64_t begin_ns;
     int64_t end_ns;
 };
@@ -42,7 +42,7 @@ struct projection_lane {
 
 struct projection {
     const struct trace *trace; /* not owned */
-    struct projected *list;    /* by device, thread, row, begin; owned */
+    struct projected *list; /* by device, thread, row, begin; owned */
     uint32_t count;
     struct projection_lane *lanes; /* owned */
     uint32_t lane_count;

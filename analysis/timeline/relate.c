@@ -99,7 +99,7 @@ struct search {
     struct relate_event from;
     uint32_t name;
     int64_t begin_ns; /* of from */
-    uint32_t best;    /* TRACE_NONE */
+    uint32_t best; /* TRACE_NONE */
     int64_t best_ns;
 };
 

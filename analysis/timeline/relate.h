@@ -32,11 +32,11 @@ int64_t relate_host_ns(const struct trace *trace, struct relate_event event);
 
 /* Times of an op and its launch. */
 struct relate_queue {
-    uint32_t launch;   /* index in API, TRACE_NONE */
-    int64_t call_ns;   /* duration of the call */
-    int64_t queue_ns;  /* op begin - call end; below 0 where the op began while the call ran */
+    uint32_t launch; /* index in API, TRACE_NONE */
+    int64_t call_ns; /* duration of the call */
+    int64_t queue_ns; /* op begin - call end; below 0 where the op began while the call ran */
     int64_t launch_ns; /* op begin - call begin: "launched so long before" */
-    bool is_early;     /* the op began before its call did: the clocks disagree */
+    bool is_early; /* the op began before its call did: the clocks disagree */
 };
 struct relate_queue relate_queue(const struct trace *trace, uint32_t gpu);
 
@@ -74,11 +74,11 @@ struct relate_event relate_same_place(const struct facts *facts, struct relate_e
  * synchronisation and event tables of the file, joined to the calls by (process, correlation id).
  */
 struct relate_sync {
-    uint32_t wait;     /* API index: stream wait, event or stream or device synchronise */
-    uint32_t record;   /* API index of the record it waits for, TRACE_NONE where unknown */
-    uint32_t op;       /* GPU index: the last op put on the recorded (or awaited) stream before,
+    uint32_t wait; /* API index: stream wait, event or stream or device synchronise */
+    uint32_t record; /* API index of the record it waits for, TRACE_NONE where unknown */
+    uint32_t op; /* GPU index: the last op put on the recorded (or awaited) stream before,
                           TRACE_NONE where unknown */
-    int64_t event_id;  /* -1: no event (stream or device) */
+    int64_t event_id; /* -1: no event (stream or device) */
     int64_t stream_id; /* the stream that waits or is waited for, -1: none */
 };
 struct relate_syncs {

@@ -141,7 +141,7 @@ int series_launches(const struct trace *trace, uint32_t process, uint32_t thread
 
 /* The times at which ops of a device are queued, and at which these begin. */
 struct queued {
-    int64_t *up_ns;   /* owned */
+    int64_t *up_ns; /* owned */
     int64_t *down_ns; /* owned */
     size_t count;
 };

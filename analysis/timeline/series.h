@@ -20,22 +20,22 @@
 
 enum series_kind {
     SERIES_LAUNCHES, /* events; sampled as launches per ms */
-    SERIES_QUEUE,    /* ops whose launching call has ended and that have not begun */
-    SERIES_MEMORY,   /* bytes that are allocated on the device */
-    SERIES_METRIC,   /* a GPU metric, as the file has it; held until the next sample */
+    SERIES_QUEUE, /* ops whose launching call has ended and that have not begun */
+    SERIES_MEMORY, /* bytes that are allocated on the device */
+    SERIES_METRIC, /* a GPU metric, as the file has it; held until the next sample */
 };
 
 struct series {
     enum series_kind kind;
     const char *label; /* "launches/ms", "queue", "memory", the metric's name; not sanitised */
-    uint32_t device;   /* QUEUE, MEMORY, METRIC; TRACE_NONE where the file's device has no ops */
-    uint32_t process;  /* LAUNCHES */
-    uint32_t thread;   /* LAUNCHES: TRACE_NONE = all of the process */
+    uint32_t device; /* QUEUE, MEMORY, METRIC; TRACE_NONE where the file's device has no ops */
+    uint32_t process; /* LAUNCHES */
+    uint32_t thread; /* LAUNCHES: TRACE_NONE = all of the process */
     size_t count;
     int64_t *at_ns; /* owned, ascending */
     int64_t *value; /* owned; NULL for events */
     int64_t end_ns; /* where the last value ends */
-    int64_t min;    /* of all values */
+    int64_t min; /* of all values */
     int64_t max;
     double *block_area; /* owned: value x ns before each block */
     int64_t *block_max; /* owned */

@@ -33,7 +33,7 @@ static struct series *set_add(struct series_set *set)
 
 /* What an event does to the memory in use on a device. */
 struct mem_change {
-    uint32_t device;   /* index, TRACE_NONE */
+    uint32_t device; /* index, TRACE_NONE */
     int64_t device_id; /* as the process numbers it */
     struct series_change change;
 };
@@ -145,7 +145,7 @@ struct metric {
     int64_t type_id;
     int64_t metric_id;
     const char *label; /* in the arena of the set */
-    size_t count;      /* samples */
+    size_t count; /* samples */
     size_t filled;
     size_t row; /* in the list of metrics of the file */
     struct series *series;

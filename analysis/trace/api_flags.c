@@ -8,8 +8,7 @@
 static bool has(const char *name, size_t len, const char *part)
 {
     size_t n = strlen(part);
-    size_t i;
-    for (i = 0; i + n <= len; i++) {
+    for (size_t i = 0; i + n <= len; i++) {
         if (memcmp(name + i, part, n) == 0) {
             return true;
         }
@@ -84,14 +83,13 @@ static bool builds_graph(const char *name, size_t len)
 uint16_t api_flags(const char *name, size_t len)
 {
     uint16_t flags = 0;
-    size_t i;
     if (begins(name, len, "cu") && !begins(name, len, "cuda")) {
         flags |= TRACE_API_DRIVER;
     }
     if (builds_graph(name, len)) {
         return flags;
     }
-    for (i = 0; i < sizeof API_RULES / sizeof API_RULES[0]; i++) {
+    for (size_t i = 0; i < sizeof API_RULES / sizeof API_RULES[0]; i++) {
         const struct api_rule *rule = &API_RULES[i];
         if (rule->where == API_BEGINS ? begins(name, len, rule->part)
                                       : has(name, len, rule->part)) {

@@ -39,8 +39,7 @@ static bool arrange_mine(const struct arranging *job, const struct piece *piece)
 static int arrange_count(struct arranging *job, struct err *err)
 {
     uint64_t count = 0;
-    uint32_t p;
-    for (p = 0; p < job->load->piece_count; p++) {
+    for (uint32_t p = 0; p < job->load->piece_count; p++) {
         struct piece *piece = &job->load->pieces[p];
         if (arrange_mine(job, piece)) {
             piece->base = (uint32_t)count;
@@ -61,8 +60,6 @@ static int arrange_order(struct arranging *job)
     size_t n = (size_t)job->count + 1;
     uint32_t at = 0;
     uint32_t *next = calloc((size_t)job->track_count + 1, sizeof *next);
-    uint32_t p;
-    uint32_t i;
     job->first = calloc((size_t)job->track_count + 1, sizeof *job->first);
     job->begin_ns = calloc(n, sizeof *job->begin_ns);
     job->end_ns = calloc(n, sizeof *job->end_ns);
@@ -73,22 +70,22 @@ static int arrange_order(struct arranging *job)
         free(next);
         return -1;
     }
-    for (i = 0; i < job->track_count; i++) {
+    for (uint32_t i = 0; i < job->track_count; i++) {
         job->first[i] = at;
         next[i] = at;
         at += job->tracks[i].count;
     }
-    for (p = 0; p < job->load->piece_count; p++) {
+    for (uint32_t p = 0; p < job->load->piece_count; p++) {
         struct piece *piece = &job->load->pieces[p];
         if (!arrange_mine(job, piece) || piece->count == 0) {
             continue;
         }
         memcpy(job->begin_ns + piece->base, piece->begin_ns, piece->count * sizeof(int64_t));
         memcpy(job->end_ns + piece->base, piece->end_ns, piece->count * sizeof(int64_t));
-        for (i = 0; i < piece->count; i++) {
+        for (uint32_t i = 0; i < piece->count; i++) {
             job->order[next[piece->track_map[piece->track[i]]]++] = piece->base + i;
         }
-        for (i = 0; i < piece->open_count; i++) {
+        for (uint32_t i = 0; i < piece->open_count; i++) {
             job->end_ns[piece->base + piece->open[i]] = job->load->trace->nvtx_end_ns;
         }
         free(piece->begin_ns);
@@ -108,9 +105,7 @@ static int arrange_lanes(struct arranging *job, uint32_t t, uint32_t lanes)
     const struct track *track = &job->tracks[t];
     const uint32_t *order = job->order + job->first[t];
     struct arranged *out = job->out;
-    struct trace_lane *mine;
     uint32_t at = job->first[t];
-    uint32_t i;
     if (lanes > job->lanes_cap - out->lane_count) {
         uint64_t cap = ((uint64_t)out->lane_count + lanes) * 2;
         struct trace_lane *grown = realloc(out->lanes, (size_t)cap * sizeof *grown);
@@ -121,9 +116,9 @@ static int arrange_lanes(struct arranging *job, uint32_t t, uint32_t lanes)
         out->lanes = grown;
         job->lanes_cap = (uint32_t)cap;
     }
-    mine = out->lanes + out->lane_count;
+    struct trace_lane *mine = out->lanes + out->lane_count;
     out->lane_count += lanes;
-    for (i = 0; i < lanes; i++) {
+    for (uint32_t i = 0; i < lanes; i++) {
         mine[i] = (struct trace_lane){
             .kind = (uint8_t)track->kind,
             .table = (uint8_t)job->table,
@@ -136,15 +131,15 @@ static int arrange_lanes(struct arranging *job, uint32_t t, uint32_t lanes)
             .stream_id = track->stream_id,
         };
     }
-    for (i = 0; i < track->count; i++) {
+    for (uint32_t i = 0; i < track->count; i++) {
         mine[job->place[order[i]]].count++;
     }
-    for (i = 0; i < lanes; i++) {
+    for (uint32_t i = 0; i < lanes; i++) {
         mine[i].first = at;
         at += mine[i].count;
         mine[i].count = 0;
     }
-    for (i = 0; i < track->count; i++) {
+    for (uint32_t i = 0; i < track->count; i++) {
         struct trace_lane *lane = &mine[job->place[order[i]]];
         job->place[order[i]] = lane->first + lane->count++;
     }
@@ -159,17 +154,15 @@ static bool arrange_is_packed(uint32_t kind)
 
 static int arrange_layout(struct arranging *job)
 {
-    uint32_t t;
-    for (t = 0; t < job->track_count; t++) {
+    for (uint32_t t = 0; t < job->track_count; t++) {
         struct track *track = &job->tracks[t];
         uint32_t *order = job->order + job->first[t];
         uint32_t lanes = 1;
-        uint32_t i;
         if (track->unsorted && sort_by_time(job->begin_ns, job->end_ns, order, track->count) != 0) {
             return -1;
         }
         if (track->kind == TRACE_LANE_NVTX_MARK) {
-            for (i = 0; i < track->count; i++) {
+            for (uint32_t i = 0; i < track->count; i++) {
                 job->place[order[i]] = 0;
             }
         } else if (arrange_is_packed(track->kind)) {
@@ -189,8 +182,7 @@ static int arrange_layout(struct arranging *job)
 static int64_t *arrange_move_times(const struct arranging *job, int64_t **from)
 {
     int64_t *out = calloc((size_t)job->count + 1, sizeof *out);
-    uint32_t i;
-    for (i = 0; out != NULL && i < job->count; i++) {
+    for (uint32_t i = 0; out != NULL && i < job->count; i++) {
         out[job->place[i]] = (*from)[i];
     }
     free(*from);
@@ -213,21 +205,17 @@ static uint32_t **arrange_column(struct piece *piece, enum arrange_column column
 static uint32_t *arrange_move(struct arranging *job, enum arrange_column column)
 {
     uint32_t *out = calloc((size_t)job->count + 1, sizeof *out);
-    uint32_t p;
-    uint32_t i;
-    for (p = 0; p < job->load->piece_count && out != NULL; p++) {
+    for (uint32_t p = 0; p < job->load->piece_count && out != NULL; p++) {
         struct piece *piece = &job->load->pieces[p];
-        const uint32_t *place;
-        uint32_t **from;
         if (!arrange_mine(job, piece)) {
             continue; /* another thread's: not even its base may be read */
         }
-        place = job->place + piece->base;
-        from = arrange_column(piece, column);
-        for (i = 0; i < piece->count && column == ARRANGE_NAME; i++) {
+        const uint32_t *place = job->place + piece->base;
+        uint32_t **from = arrange_column(piece, column);
+        for (uint32_t i = 0; i < piece->count && column == ARRANGE_NAME; i++) {
             out[place[i]] = piece->name_map[(*from)[i]];
         }
-        for (i = 0; i < piece->count && column != ARRANGE_NAME; i++) {
+        for (uint32_t i = 0; i < piece->count && column != ARRANGE_NAME; i++) {
             out[place[i]] = (*from)[i];
         }
         free(*from);
@@ -249,9 +237,7 @@ static int arrange_marks(struct arranging *job)
     struct trace_own *own = job->load->own;
     size_t open = 0;
     size_t cross = 0;
-    uint32_t p;
-    uint32_t i;
-    for (p = 0; p < job->load->piece_count; p++) {
+    for (uint32_t p = 0; p < job->load->piece_count; p++) {
         open += job->load->pieces[p].open_count;
         cross += job->load->pieces[p].cross_count;
     }
@@ -260,12 +246,12 @@ static int arrange_marks(struct arranging *job)
     if (own->open == NULL || own->cross == NULL) {
         return -1;
     }
-    for (p = 0; p < job->load->piece_count; p++) {
+    for (uint32_t p = 0; p < job->load->piece_count; p++) {
         const struct piece *piece = &job->load->pieces[p];
-        for (i = 0; i < piece->open_count; i++) {
+        for (uint32_t i = 0; i < piece->open_count; i++) {
             own->open[own->open_count++] = job->place[piece->base + piece->open[i]];
         }
-        for (i = 0; i < piece->cross_count; i++) {
+        for (uint32_t i = 0; i < piece->cross_count; i++) {
             own->cross[own->cross_count++] = job->place[piece->base + piece->cross[i]];
         }
     }
@@ -300,12 +286,12 @@ static int arrange_columns(struct arranging *job)
 int arrange_table(struct load *load, enum trace_table table, struct arranged *out, struct err *err)
 {
     struct arranging job = {.load = load, .table = table, .out = out};
-    int status;
     if (arrange_count(&job, err) != 0) {
         return -1;
     }
-    status = tracks_join(load, table, &job.tracks, &job.track_count) != 0 ||
-             arrange_order(&job) != 0 || arrange_layout(&job) != 0 || arrange_columns(&job) != 0;
+    int status = tracks_join(load, table, &job.tracks, &job.track_count) != 0 ||
+                 arrange_order(&job) != 0 || arrange_layout(&job) != 0 ||
+                 arrange_columns(&job) != 0;
     free(job.tracks);
     free(job.first);
     free(job.begin_ns);

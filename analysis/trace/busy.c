@@ -69,8 +69,7 @@ static void array_trim(int64_t **array, size_t count)
 static void arrays_sum(struct busy_arrays *arrays)
 {
     int64_t sum = 0;
-    uint32_t i;
-    for (i = 0; i < arrays->count; i++) {
+    for (uint32_t i = 0; i < arrays->count; i++) {
         arrays->sum_ns[i] = sum;
         sum += arrays->end_ns[i] - arrays->begin_ns[i];
     }
@@ -87,8 +86,7 @@ static void arrays_trim(struct busy_arrays *arrays)
 
 static void arrays_free(struct busy_arrays *unions, uint32_t count)
 {
-    uint32_t i;
-    for (i = 0; unions != NULL && i < count; i++) {
+    for (uint32_t i = 0; unions != NULL && i < count; i++) {
         free(unions[i].begin_ns);
         free(unions[i].end_ns);
         free(unions[i].sum_ns);
@@ -127,8 +125,7 @@ static void union_run(const struct trace_events *gpu, const struct keep *keep,
 static size_t union_bound(const struct trace *trace, const struct trace_device *device)
 {
     size_t count = 0;
-    uint32_t l;
-    for (l = 0; l < device->lane_count; l++) {
+    for (uint32_t l = 0; l < device->lane_count; l++) {
         count += trace->lanes[device->first_lane + l].count;
     }
     return count;
@@ -173,11 +170,10 @@ static int64_t *lane_sums(const struct trace *trace, const struct keep *keep, in
 {
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
     uint64_t sum = 0;
-    uint32_t i;
     if (sums == NULL) {
         sums = malloc(((size_t)gpu->count + 1) * sizeof *sums);
     }
-    for (i = 0; sums != NULL && i < gpu->count; i++) {
+    for (uint32_t i = 0; sums != NULL && i < gpu->count; i++) {
         sums[i] = (int64_t)sum;
         if (keep_has(keep, i)) {
             sum += (uint64_t)(gpu->end_ns[i] - gpu->begin_ns[i]);
@@ -192,13 +188,12 @@ static int64_t *lane_sums(const struct trace *trace, const struct keep *keep, in
 int busy_build(struct trace *trace, struct trace_own *own, struct err *err)
 {
     const struct keep all = {0};
-    uint32_t d;
     trace->gpu_busy_ns = lane_sums(trace, &all, NULL);
     own->unions = calloc((size_t)trace->device_count + 1, sizeof *own->unions);
     if (trace->gpu_busy_ns == NULL || own->unions == NULL) {
         return err_nomem(err, "busy times");
     }
-    for (d = 0; d < trace->device_count; d++) {
+    for (uint32_t d = 0; d < trace->device_count; d++) {
         struct trace_device *device = &trace->devices[d];
         if (!union_build(trace, device, &all, &own->unions[d])) {
             return err_nomem(err, "busy times");
@@ -235,7 +230,6 @@ static bool busy_copy_bits(struct busy_own *own, const struct trace *trace, cons
 static int busy_filtered(struct busy *busy, struct busy_own *own, const struct keep *keep)
 {
     const struct trace *trace = busy->trace;
-    uint32_t d;
     if (own->unions == NULL) {
         own->unions = calloc((size_t)trace->device_count + 1, sizeof *own->unions);
     }
@@ -246,7 +240,7 @@ static int busy_filtered(struct busy *busy, struct busy_own *own, const struct k
     busy->name_bits = keep->name != NULL ? own->bits : NULL;
     busy->op_bits = keep->name != NULL ? NULL : own->bits;
     busy->lane_sum_ns = own->sums;
-    for (d = 0; d < trace->device_count; d++) {
+    for (uint32_t d = 0; d < trace->device_count; d++) {
         if (!union_build(trace, &trace->devices[d], keep, &own->unions[d])) {
             return -1;
         }
@@ -260,11 +254,10 @@ static int busy_filtered(struct busy *busy, struct busy_own *own, const struct k
 static void busy_whole(struct busy *busy)
 {
     const struct trace *trace = busy->trace;
-    uint32_t d;
     busy->name_bits = NULL;
     busy->op_bits = NULL;
     busy->lane_sum_ns = trace->gpu_busy_ns;
-    for (d = 0; d < trace->device_count; d++) {
+    for (uint32_t d = 0; d < trace->device_count; d++) {
         const struct trace_device *device = &trace->devices[d];
         busy->devices[d] = (struct busy_union){device->busy_count, device->busy_begin_ns,
                                                device->busy_end_ns, device->busy_sum_ns};
@@ -325,11 +318,10 @@ struct busy *busy_new_ops(const struct trace *trace, const uint64_t *op_bits, st
 
 void busy_free(struct busy *busy)
 {
-    struct busy_own *own;
     if (busy == NULL) {
         return;
     }
-    own = busy->own;
+    struct busy_own *own = busy->own;
     arrays_free(own->unions, own->device_count);
     free(own->bits);
     free(own->sums);
@@ -352,11 +344,10 @@ static int64_t window_ns(const int64_t *begins_ns, const int64_t *ends_ns, const
 {
     uint32_t low = times_find(ends_ns, count, begin_ns, true);
     uint32_t high = times_find(begins_ns, count, end_ns, false);
-    int64_t busy;
     if (end_ns <= begin_ns || low >= high) {
         return 0;
     }
-    busy = (int64_t)((uint64_t)sums_ns[high] - (uint64_t)sums_ns[low]);
+    int64_t busy = (int64_t)((uint64_t)sums_ns[high] - (uint64_t)sums_ns[low]);
     if (begins_ns[low] < begin_ns && sums_ns[low + 1] != sums_ns[low]) {
         busy -= begin_ns - begins_ns[low];
     }

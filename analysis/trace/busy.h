@@ -22,12 +22,12 @@ struct busy_union {
 };
 
 struct busy {
-    const struct trace *trace;  /* not owned */
+    const struct trace *trace; /* not owned */
     const int64_t *lane_sum_ns; /* GPU count + 1 running sums of kept durations, in table order */
     struct busy_union *devices; /* trace->device_count */
-    const uint64_t *name_bits;  /* a copy of the filter; NULL = all names are kept */
-    const uint64_t *op_bits;    /* a copy of the filter by ops; NULL = all ops are kept */
-    void *own;                  /* what busy_free needs */
+    const uint64_t *name_bits; /* a copy of the filter; NULL = all names are kept */
+    const uint64_t *op_bits; /* a copy of the filter by ops; NULL = all ops are kept */
+    void *own; /* what busy_free needs */
 };
 
 /* name_bits: bit i (word i/64) set = name i is kept; NULL = all are. NULL on failure. O(GPU ops).

@@ -31,12 +31,10 @@ void cache_hash_init(struct cache_hash *hash)
 void cache_hash_add(struct cache_hash *hash, const void *data, size_t bytes)
 {
     const unsigned char *at = data;
-    size_t i;
-    for (i = 0; i + sizeof hash->lane <= bytes; i += sizeof hash->lane) {
+    for (size_t i = 0; i + sizeof hash->lane <= bytes; i += sizeof hash->lane) {
         uint64_t words[4];
-        int k;
         memcpy(words, at + i, sizeof words);
-        for (k = 0; k < 4; k++) {
+        for (int k = 0; k < 4; k++) {
             uint64_t mixed = (hash->lane[k] ^ words[k]) * CACHE_MULTIPLIER;
             hash->lane[k] = mixed ^ (mixed >> 32);
         }
@@ -46,8 +44,7 @@ void cache_hash_add(struct cache_hash *hash, const void *data, size_t bytes)
 uint64_t cache_hash_end(const struct cache_hash *hash)
 {
     uint64_t all = 0;
-    int k;
-    for (k = 0; k < 4; k++) {
+    for (int k = 0; k < 4; k++) {
         all = (all ^ hash->lane[k]) * CACHE_MULTIPLIER;
         all ^= all >> 32;
     }

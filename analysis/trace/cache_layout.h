@@ -30,14 +30,14 @@ enum cache_section {
     CACHE_LANES,
     CACHE_OPEN,
     CACHE_CROSS,
-    CACHE_NAMES,        /* struct trace_name, its pointers 0 */
-    CACHE_NAME_TEXTS,   /* struct cache_texts for each */
-    CACHE_PROCESSES,    /* struct trace_process, likewise */
-    CACHE_THREADS,      /* struct trace_thread */
-    CACHE_DEVICES,      /* struct trace_device */
+    CACHE_NAMES, /* struct trace_name, its pointers 0 */
+    CACHE_NAME_TEXTS, /* struct cache_texts for each */
+    CACHE_PROCESSES, /* struct trace_process, likewise */
+    CACHE_THREADS, /* struct trace_thread */
+    CACHE_DEVICES, /* struct trace_device */
     CACHE_PEOPLE_TEXTS, /* uint64_t for each process, thread, device in this order */
-    CACHE_UNIONS,       /* int64_t: for each device its begins, ends and sums */
-    CACHE_TEXTS,        /* bytes, a NUL after each text; offset 0 is the empty one */
+    CACHE_UNIONS, /* int64_t: for each device its begins, ends and sums */
+    CACHE_TEXTS, /* bytes, a NUL after each text; offset 0 is the empty one */
     CACHE_SECTIONS,
 };
 
@@ -61,7 +61,7 @@ struct cache_key {
 
 struct cache_place {
     uint64_t bytes; /* without the rest up to the next multiple */
-    uint64_t sum;   /* hash of these bytes and the rest */
+    uint64_t sum; /* hash of these bytes and the rest */
 };
 
 /* The numbers of the trace. */

@@ -55,21 +55,19 @@ static void put_section(struct cache_writer *writer, int section, const void *da
 
 static uint64_t text_offset(const struct cache_texts_of *texts, const char *text, uint32_t len)
 {
-    uint32_t index;
     if (text == NULL) {
         return CACHE_NO_TEXT;
     }
-    index = len == 0 ? INTERN_NONE : intern_find(texts->texts, text, len);
+    uint32_t index = len == 0 ? INTERN_NONE : intern_find(texts->texts, text, len);
     return index == INTERN_NONE ? 0 : texts->offset[index];
 }
 
 static int texts_collect(struct cache_texts_of *texts, const struct trace *trace)
 {
-    uint32_t i;
     texts->texts = &trace_own(trace)->texts;
     texts->offset = calloc((size_t)texts->texts->count + 1, sizeof *texts->offset);
     buf_addc(&texts->all, '\0');
-    for (i = 0; texts->offset != NULL && i < texts->texts->count; i++) {
+    for (uint32_t i = 0; texts->offset != NULL && i < texts->texts->count; i++) {
         texts->offset[i] = texts->all.len;
         buf_add(&texts->all, intern_text(texts->texts, i), intern_len(texts->texts, i));
         buf_addc(&texts->all, '\0');
@@ -79,13 +77,11 @@ static int texts_collect(struct cache_texts_of *texts, const struct trace *trace
 
 static void save_events(struct cache_writer *writer, const struct trace *trace)
 {
-    int t;
-    for (t = 0; t < TRACE_TABLE_COUNT; t++) {
+    for (int t = 0; t < TRACE_TABLE_COUNT; t++) {
         const struct trace_events *events = &trace->events[t];
         const void *columns[CACHE_COLUMNS] = {events->begin_ns, events->end_ns, events->name,
                                               events->row, events->link};
-        int c;
-        for (c = 0; c < CACHE_COLUMNS; c++) {
+        for (int c = 0; c < CACHE_COLUMNS; c++) {
             int section = CACHE_EVENTS + t * CACHE_COLUMNS + c;
             put_section(writer, section, columns[c], cache_section_bytes(&writer->head, section));
         }
@@ -97,11 +93,10 @@ static void save_names(struct cache_writer *writer, const struct trace *trace,
 {
     struct trace_name *names = calloc((size_t)trace->name_count + 1, sizeof *names);
     struct cache_texts *offsets = calloc((size_t)trace->name_count + 1, sizeof *offsets);
-    uint32_t i;
     if (names == NULL || offsets == NULL) {
         writer->failed = true;
     }
-    for (i = 0; !writer->failed && i < trace->name_count; i++) {
+    for (uint32_t i = 0; !writer->failed && i < trace->name_count; i++) {
         const struct trace_name *name = &trace->names[i];
         offsets[i] = (struct cache_texts){text_offset(texts, name->full, name->full_len),
                                           text_offset(texts, name->brief, name->brief_len),
@@ -127,18 +122,17 @@ static void save_people(struct cache_writer *writer, const struct trace *trace,
     size_t count = (size_t)trace->process_count + trace->thread_count + trace->device_count;
     uint64_t *offsets = calloc(count + 1, sizeof *offsets);
     size_t at = 0;
-    uint32_t i;
     if (offsets == NULL) {
         writer->failed = true;
         return;
     }
-    for (i = 0; i < trace->process_count; i++) {
+    for (uint32_t i = 0; i < trace->process_count; i++) {
         offsets[at++] = text_offset(texts, trace->processes[i].name, trace->processes[i].name_len);
     }
-    for (i = 0; i < trace->thread_count; i++) {
+    for (uint32_t i = 0; i < trace->thread_count; i++) {
         offsets[at++] = text_offset(texts, trace->threads[i].name, trace->threads[i].name_len);
     }
-    for (i = 0; i < trace->device_count; i++) {
+    for (uint32_t i = 0; i < trace->device_count; i++) {
         offsets[at++] = text_offset(texts, trace->devices[i].name, trace->devices[i].name_len);
     }
     put_section(writer, CACHE_PROCESSES, trace->processes,
@@ -155,17 +149,15 @@ static void save_unions(struct cache_writer *writer, const struct trace *trace)
 {
     size_t count = 0;
     size_t at = 0;
-    int64_t *all;
-    uint32_t d;
-    for (d = 0; d < trace->device_count; d++) {
+    for (uint32_t d = 0; d < trace->device_count; d++) {
         count += (size_t)trace->devices[d].busy_count * 3 + 1;
     }
-    all = malloc((count + 1) * sizeof *all);
+    int64_t *all = malloc((count + 1) * sizeof *all);
     if (all == NULL) {
         writer->failed = true;
         return;
     }
-    for (d = 0; d < trace->device_count; d++) {
+    for (uint32_t d = 0; d < trace->device_count; d++) {
         const struct trace_device *device = &trace->devices[d];
         size_t n = device->busy_count;
         if (n > 0) {
@@ -183,13 +175,12 @@ static void save_head(struct cache_writer *writer, const struct trace *trace)
 {
     const struct trace_own *own = trace_own(trace);
     struct cache_head *head = &writer->head;
-    int t;
     memcpy(head->magic, CACHE_MAGIC, sizeof head->magic);
     head->counts = trace->counts;
     head->begin_ns = trace->begin_ns;
     head->end_ns = trace->end_ns;
     head->nvtx_end_ns = trace->nvtx_end_ns;
-    for (t = 0; t < TRACE_TABLE_COUNT; t++) {
+    for (int t = 0; t < TRACE_TABLE_COUNT; t++) {
         head->event_count[t] = trace->events[t].count;
     }
     head->launch_op_count = trace->launch_op_count;

@@ -46,29 +46,27 @@ static int link_group(struct linking *linking)
 {
     const struct trace *trace = linking->trace;
     uint32_t at = 0;
-    uint32_t l;
-    uint32_t p;
     linking->lanes = calloc((size_t)trace->lane_count + 1, sizeof *linking->lanes);
     linking->first = calloc((size_t)trace->process_count + 2, sizeof *linking->first);
     if (linking->lanes == NULL || linking->first == NULL) {
         return -1;
     }
-    for (l = 0; l < trace->lane_count; l++) {
+    for (uint32_t l = 0; l < trace->lane_count; l++) {
         linking->first[trace->lanes[l].process + 1]++;
     }
-    for (p = 0; p <= trace->process_count; p++) {
+    for (uint32_t p = 0; p <= trace->process_count; p++) {
         at += linking->first[p];
         linking->first[p] = at;
     }
-    for (l = 0; l < trace->lane_count; l++) {
+    for (uint32_t l = 0; l < trace->lane_count; l++) {
         linking->lanes[linking->first[trace->lanes[l].process]++] = l;
     }
-    for (p = trace->process_count; p > 0; p--) {
+    for (uint32_t p = trace->process_count; p > 0; p--) {
         linking->first[p] = linking->first[p - 1];
     }
     linking->first[0] = 0;
     linking->nobody = TRACE_NONE;
-    for (p = 0; p < trace->process_count; p++) {
+    for (uint32_t p = 0; p < trace->process_count; p++) {
         linking->nobody = trace->processes[p].global_pid == 0 ? p : linking->nobody;
     }
     return 0;
@@ -90,11 +88,9 @@ static void each_call(const struct linking *linking, uint32_t process, struct li
 {
     const struct trace *trace = linking->trace;
     const uint32_t *link = trace->events[TRACE_API].link;
-    uint32_t l;
-    uint32_t i;
-    for (l = linking->first[process]; l < linking->first[process + 1]; l++) {
+    for (uint32_t l = linking->first[process]; l < linking->first[process + 1]; l++) {
         const struct trace_lane *lane = &trace->lanes[linking->lanes[l]];
-        for (i = 0; lane->table == TRACE_API && i < lane->count; i++) {
+        for (uint32_t i = 0; lane->table == TRACE_API && i < lane->count; i++) {
             if (link[lane->first + i] != 0) {
                 each(map, link[lane->first + i], lane->first + i);
             }
@@ -181,8 +177,7 @@ static void link_lane(struct linking *linking, const struct trace_lane *lane,
 {
     const uint32_t *correlation = linking->trace->events[TRACE_GPU].link + lane->first;
     uint32_t *found = linking->found + lane->first;
-    uint32_t i;
-    for (i = 0; i < lane->count; i++) {
+    for (uint32_t i = 0; i < lane->count; i++) {
         uint32_t api = correlation[i] == 0 ? TRACE_NONE : map_find(map, correlation[i]);
         if (api == TRACE_NONE) {
             continue;
@@ -195,8 +190,7 @@ static void link_lane(struct linking *linking, const struct trace_lane *lane,
 static void link_ops_of(struct linking *linking, uint32_t process, const struct link_map *map,
                         bool own)
 {
-    uint32_t l;
-    for (l = linking->first[process]; l < linking->first[process + 1]; l++) {
+    for (uint32_t l = linking->first[process]; l < linking->first[process + 1]; l++) {
         const struct trace_lane *lane = &linking->trace->lanes[linking->lanes[l]];
         if (lane->table == TRACE_GPU) {
             link_lane(linking, lane, map, own);
@@ -222,9 +216,8 @@ static int link_process(struct linking *linking, uint32_t process)
 static void sort_ops(const struct trace *trace, uint32_t *ops, uint32_t count)
 {
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
-    uint32_t i;
     bool sorted = true;
-    for (i = 1; i < count; i++) {
+    for (uint32_t i = 1; i < count; i++) {
         sorted = sorted && gpu->begin_ns[ops[i - 1]] <= gpu->begin_ns[ops[i]];
     }
     if (!sorted) {
@@ -238,9 +231,8 @@ static int link_ops(struct trace *trace)
     struct trace_events *gpu = &trace->events[TRACE_GPU];
     struct trace_events *api = &trace->events[TRACE_API];
     uint32_t at = 0;
-    uint32_t i;
     memset(api->link, 0, (size_t)api->count * sizeof *api->link);
-    for (i = 0; i < gpu->count; i++) {
+    for (uint32_t i = 0; i < gpu->count; i++) {
         if (gpu->link[i] != TRACE_NONE) {
             api->link[gpu->link[i]]++;
             trace->launch_op_count++;
@@ -250,19 +242,19 @@ static int link_ops(struct trace *trace)
     if (trace->launch_ops == NULL) {
         return -1;
     }
-    for (i = 0; i < api->count; i++) {
+    for (uint32_t i = 0; i < api->count; i++) {
         uint32_t ops = api->link[i];
         api->link[i] = ops == 0 ? TRACE_NONE : at;
         at += ops;
     }
-    for (i = 0; i < gpu->count; i++) {
+    for (uint32_t i = 0; i < gpu->count; i++) {
         if (gpu->link[i] != TRACE_NONE) {
             trace->launch_ops[api->link[gpu->link[i]]++] = i;
         }
     }
     /* Every link now is one past the call's ops: the ops of the call before end where it begins. */
     at = 0;
-    for (i = 0; i < api->count; i++) {
+    for (uint32_t i = 0; i < api->count; i++) {
         if (api->link[i] != TRACE_NONE) {
             uint32_t end = api->link[i];
             api->link[i] = at;
@@ -275,11 +267,9 @@ static int link_ops(struct trace *trace)
 
 static void count_unlinked(struct trace *trace)
 {
-    uint32_t l;
-    uint32_t i;
-    for (l = 0; l < trace->lane_count; l++) {
+    for (uint32_t l = 0; l < trace->lane_count; l++) {
         const struct trace_lane *lane = &trace->lanes[l];
-        for (i = 0; lane->kind == TRACE_LANE_STREAM && i < lane->count; i++) {
+        for (uint32_t i = 0; lane->kind == TRACE_LANE_STREAM && i < lane->count; i++) {
             trace->counts.unlinked += trace->events[TRACE_GPU].link[lane->first + i] == TRACE_NONE;
         }
     }
@@ -292,14 +282,12 @@ int link_launches(struct load *load, struct err *err)
     struct linking linking = {.trace = trace};
     size_t bytes = ((size_t)gpu->count + 1) * sizeof *linking.found;
     int status = -1;
-    uint32_t p;
-    uint32_t i;
     linking.found = malloc(bytes);
     if (linking.found != NULL) {
         memset(linking.found, 0xff, bytes);
         status = link_group(&linking);
     }
-    for (p = 0; p < trace->process_count && status == 0; p++) {
+    for (uint32_t p = 0; p < trace->process_count && status == 0; p++) {
         status = link_process(&linking, p);
     }
     free(linking.lanes);
@@ -308,7 +296,7 @@ int link_launches(struct load *load, struct err *err)
         free(linking.found);
         return err_nomem(err, "links");
     }
-    for (i = 0; i < gpu->count; i++) {
+    for (uint32_t i = 0; i < gpu->count; i++) {
         if (linking.found[i] == LINK_AMBIGUOUS) {
             linking.found[i] = TRACE_NONE;
         }

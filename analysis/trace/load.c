@@ -80,18 +80,17 @@ static int work_run(struct work *work, int threads)
 {
     pthread_t ids[LOAD_THREADS_MAX];
     int started = 0;
-    int i;
     if (pthread_mutex_init(&work->mutex, NULL) != 0) {
         return err_set(work->err, "no mutex");
     }
-    for (i = 1; i < threads && (uint32_t)i < work->job_count; i++) {
+    for (int i = 1; i < threads && (uint32_t)i < work->job_count; i++) {
         if (pthread_create(&ids[started], NULL, work_thread, work) != 0) {
             break; /* fewer threads do too */
         }
         started++;
     }
     work_do(work, work->load->store);
-    for (i = 0; i < started; i++) {
+    for (int i = 0; i < started; i++) {
         (void)pthread_join(ids[i], NULL);
     }
     (void)pthread_mutex_destroy(&work->mutex);
@@ -155,9 +154,8 @@ static int load_plan(struct load *load, const struct trace_options *options, int
     int64_t piece_rows = options->piece_rows > 0 ? options->piece_rows : LOAD_PIECE_ROWS;
     uint32_t count = 0;
     int64_t bounds[RAW_SOURCE_COUNT];
-    int s;
     *rows = 0;
-    for (s = 0; s < RAW_SOURCE_COUNT; s++) {
+    for (int s = 0; s < RAW_SOURCE_COUNT; s++) {
         bounds[s] = load_wants(options, s) ? store_row_bound(load->store, RAW_TABLES[s].name) : 0;
         if (bounds[s] > UINT32_MAX) {
             return err_set(err,
@@ -174,11 +172,10 @@ static int load_plan(struct load *load, const struct trace_options *options, int
     if (load->pieces == NULL) {
         return err_nomem(err, "the plan");
     }
-    for (s = 0; s < RAW_SOURCE_COUNT; s++) {
+    for (int s = 0; s < RAW_SOURCE_COUNT; s++) {
         uint32_t n = (uint32_t)(bounds[s] / piece_rows) + 1;
-        uint32_t i;
         bool wanted = load_wants(options, s) && store_has_table(load->store, RAW_TABLES[s].name);
-        for (i = 0; wanted && i < n; i++) {
+        for (uint32_t i = 0; wanted && i < n; i++) {
             struct piece *piece = &load->pieces[load->piece_count++];
             piece->source = (enum raw_source)s;
             piece->first_row = i == 0 ? INT64_MIN : (int64_t)i * piece_rows;
@@ -204,8 +201,7 @@ static int load_threads(const struct trace_options *options, int64_t rows)
 static void load_nvtx_end(struct load *load)
 {
     int64_t latest = INT64_MIN;
-    uint32_t p;
-    for (p = 0; p < load->piece_count; p++) {
+    for (uint32_t p = 0; p < load->piece_count; p++) {
         const struct piece *piece = &load->pieces[p];
         if (piece->source == RAW_NVTX && piece->latest_ns > latest) {
             latest = piece->latest_ns;
@@ -237,15 +233,14 @@ static int load_lanes(struct load *load, const struct arranged *arranged, struct
     uint64_t count = 0;
     uint32_t gpu = arranged[TRACE_GPU].lane_count;
     uint32_t at = 0;
-    int t;
-    for (t = 0; t < TRACE_TABLE_COUNT; t++) {
+    for (int t = 0; t < TRACE_TABLE_COUNT; t++) {
         count += arranged[t].lane_count;
     }
     trace->lanes = malloc(((size_t)count + 1) * sizeof *trace->lanes);
     if (trace->lanes == NULL || count >= UINT32_MAX) {
         return err_nomem(err, "lanes");
     }
-    for (t = 0; t < TRACE_TABLE_COUNT; t++) {
+    for (int t = 0; t < TRACE_TABLE_COUNT; t++) {
         if (arranged[t].lane_count > 0) {
             memcpy(trace->lanes + at, arranged[t].lanes,
                    arranged[t].lane_count * sizeof *trace->lanes);
@@ -262,10 +257,9 @@ static int load_lanes(struct load *load, const struct arranged *arranged, struct
 /* The lanes of each device, and the first and last time of all. */
 static void load_bounds(struct trace *trace)
 {
-    uint32_t l;
     trace->begin_ns = trace->lane_count > 0 ? INT64_MAX : 0;
     trace->end_ns = trace->lane_count > 0 ? INT64_MIN : 0;
-    for (l = 0; l < trace->lane_count; l++) {
+    for (uint32_t l = 0; l < trace->lane_count; l++) {
         const struct trace_lane *lane = &trace->lanes[l];
         const struct trace_events *events = &trace->events[lane->table];
         int64_t begin = events->begin_ns[lane->first];
@@ -308,23 +302,20 @@ static int load_all(struct load *load, const struct trace_options *options, stru
                            .err = err};
     struct work finish = {
         .load = load, .options = options, .job = load_finish_job, .job_count = 2, .err = err};
-    int threads;
-    int status;
-    int t;
     if (load_plan(load, options, &read.rows_total, err) != 0) {
         return -1;
     }
     read.job_count = load->piece_count;
-    threads = load_threads(options, read.rows_total);
+    int threads = load_threads(options, read.rows_total);
     if (work_run(&read, threads) != 0 || load_names(load, err) != 0) {
         return -1;
     }
     load_nvtx_end(load);
-    status = work_run(&arrange, threads);
+    int status = work_run(&arrange, threads);
     if (status == 0) {
         status = load_lanes(load, arranged, err);
     }
-    for (t = 0; t < TRACE_TABLE_COUNT; t++) {
+    for (int t = 0; t < TRACE_TABLE_COUNT; t++) {
         free(arranged[t].lanes);
     }
     if (status != 0) {
@@ -336,8 +327,7 @@ static int load_all(struct load *load, const struct trace_options *options, stru
 
 static void load_free(struct load *load)
 {
-    uint32_t p;
-    for (p = 0; p < load->piece_count; p++) {
+    for (uint32_t p = 0; p < load->piece_count; p++) {
         raw_free(&load->pieces[p]);
     }
     free(load->pieces);
@@ -380,18 +370,15 @@ static struct trace *load_file(const char *path, const struct trace_options *opt
                                struct err *err)
 {
     static const struct trace_options defaults = {0};
-    bool cached;
-    struct trace *trace;
     int64_t events = 0;
-    int t;
     options = options == NULL ? &defaults : options;
-    cached = options->cache_events > 0 && options->kinds == 0 && options->rows_most == 0;
-    trace = cached ? cache_load(path) : NULL;
+    bool cached = options->cache_events > 0 && options->kinds == 0 && options->rows_most == 0;
+    struct trace *trace = cached ? cache_load(path) : NULL;
     if (trace != NULL) {
         return trace;
     }
     trace = load_rows(path, options, err);
-    for (t = 0; trace != NULL && t < TRACE_TABLE_COUNT; t++) {
+    for (int t = 0; trace != NULL && t < TRACE_TABLE_COUNT; t++) {
         events += trace->events[t].count;
     }
     if (cached && trace != NULL && events >= options->cache_events) {

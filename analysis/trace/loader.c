@@ -16,8 +16,8 @@ struct loader {
     pthread_cond_t ended;
     bool over;
     atomic_bool stop;
-    atomic_int reading;                 /* which file */
-    atomic_int percent;                 /* of that file */
+    atomic_int reading; /* which file */
+    atomic_int percent; /* of that file */
     struct trace *traces[LOADER_FILES]; /* the thread's until over */
     struct err err;
     int status;
@@ -38,8 +38,7 @@ static void *loader_thread(void *arg)
     struct loader *loader = arg;
     struct trace_options options = {
         .cache_events = loader->cache_events, .progress = loader_tick, .progress_arg = loader};
-    int i;
-    for (i = 0; i < loader->count && loader->status == 0 && !atomic_load(&loader->stop); i++) {
+    for (int i = 0; i < loader->count && loader->status == 0 && !atomic_load(&loader->stop); i++) {
         atomic_store(&loader->percent, 0);
         atomic_store(&loader->reading, i);
         loader->traces[i] = trace_load(loader->paths[i], &options, &loader->err);
@@ -57,10 +56,9 @@ static int loader_launch(struct loader *loader)
 {
     sigset_t all;
     sigset_t old;
-    int rc;
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &old);
-    rc = pthread_create(&loader->thread, NULL, loader_thread, loader);
+    int rc = pthread_create(&loader->thread, NULL, loader_thread, loader);
     (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
     return rc;
 }
@@ -86,7 +84,6 @@ struct loader *loader_start(char *const *paths, int count, int64_t cache_events,
 bool loader_wait(struct loader *loader, int ms)
 {
     struct timespec until;
-    bool over;
     (void)clock_gettime(CLOCK_REALTIME, &until);
     until.tv_nsec += (long)ms * 1000000L;
     until.tv_sec += until.tv_nsec / 1000000000L;
@@ -95,7 +92,7 @@ bool loader_wait(struct loader *loader, int ms)
     while (!loader->over && ms > 0 &&
            pthread_cond_timedwait(&loader->ended, &loader->mutex, &until) == 0) {
     }
-    over = loader->over;
+    bool over = loader->over;
     (void)pthread_mutex_unlock(&loader->mutex);
     return over;
 }
@@ -114,14 +111,12 @@ void loader_stop(struct loader *loader)
 
 int loader_take(struct loader *loader, struct trace *traces[LOADER_FILES], struct err *err)
 {
-    int rc;
-    int i;
     if (loader == NULL) {
         return -1;
     }
     (void)pthread_join(loader->thread, NULL);
-    rc = atomic_load(&loader->stop) ? -1 : loader->status;
-    for (i = 0; i < LOADER_FILES; i++) {
+    int rc = atomic_load(&loader->stop) ? -1 : loader->status;
+    for (int i = 0; i < LOADER_FILES; i++) {
         traces[i] = loader->traces[i];
         if (rc != 0) {
             trace_free(traces[i]);

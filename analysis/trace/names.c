@@ -27,7 +27,7 @@ struct naming {
     struct load *load;
     struct intern *texts;
     struct intern distinct; /* struct name_texts */
-    struct intern domains;  /* struct name_domain */
+    struct intern domains; /* struct name_domain */
     uint32_t *domain_texts; /* of each domain */
     int64_t *domain_starts;
     uint32_t *colors; /* of each distinct name */
@@ -43,12 +43,10 @@ static const struct raw_name *raw_name_at(const struct piece *piece, uint32_t in
 
 int names_need(struct load *load, struct err *err)
 {
-    uint32_t p;
-    uint32_t i;
     int failed = 0;
-    for (p = 0; p < load->piece_count; p++) {
+    for (uint32_t p = 0; p < load->piece_count; p++) {
         const struct piece *piece = &load->pieces[p];
-        for (i = 0; i < piece->names.count; i++) {
+        for (uint32_t i = 0; i < piece->names.count; i++) {
             const struct raw_name *raw = raw_name_at(piece, i);
             if (raw->kind == TRACE_KERNEL) {
                 failed |= strings_need(load->strings, raw->id[1]);
@@ -58,10 +56,10 @@ int names_need(struct load *load, struct err *err)
                 failed |= raw->sub == 0 ? strings_need(load->strings, raw->id[0]) : 0;
             }
         }
-        for (i = 0; i < piece->domain_count; i++) {
+        for (uint32_t i = 0; i < piece->domain_count; i++) {
             failed |= strings_need(load->strings, piece->domains[i].name.id);
         }
-        for (i = 0; i < piece->thread_name_count; i++) {
+        for (uint32_t i = 0; i < piece->thread_name_count; i++) {
             failed |= strings_need(load->strings, piece->thread_names[i].name.id);
         }
     }
@@ -246,9 +244,7 @@ static int name_domains(struct naming *naming)
 {
     const struct load *load = naming->load;
     size_t count = 1;
-    uint32_t p;
-    uint32_t i;
-    for (p = 0; p < load->piece_count; p++) {
+    for (uint32_t p = 0; p < load->piece_count; p++) {
         count += load->pieces[p].domain_count;
     }
     naming->domain_texts = calloc(count, sizeof *naming->domain_texts);
@@ -256,8 +252,8 @@ static int name_domains(struct naming *naming)
     if (naming->domain_texts == NULL || naming->domain_starts == NULL) {
         return -1;
     }
-    for (p = 0; p < load->piece_count; p++) {
-        for (i = 0; i < load->pieces[p].domain_count; i++) {
+    for (uint32_t p = 0; p < load->piece_count; p++) {
+        for (uint32_t i = 0; i < load->pieces[p].domain_count; i++) {
             if (name_domain_add(naming, &load->pieces[p], &load->pieces[p].domains[i]) != 0) {
                 return -1;
             }
@@ -270,11 +266,10 @@ static int name_color(struct naming *naming, uint32_t name, uint32_t color)
 {
     if (name >= naming->colors_cap) {
         uint32_t cap = naming->colors_cap == 0 ? 256 : naming->colors_cap;
-        uint32_t *grown;
         while (cap <= name) {
             cap *= 2;
         }
-        grown = realloc(naming->colors, cap * sizeof *grown);
+        uint32_t *grown = realloc(naming->colors, cap * sizeof *grown);
         if (grown == NULL) {
             return -1;
         }
@@ -291,16 +286,14 @@ static int name_color(struct naming *naming, uint32_t name, uint32_t color)
 /* Numbers the names of one piece. */
 static int name_piece(struct naming *naming, struct piece *piece)
 {
-    uint32_t i;
     piece->name_map = malloc(((size_t)piece->names.count + 1) * sizeof *piece->name_map);
     if (piece->name_map == NULL) {
         return -1;
     }
-    for (i = 0; i < piece->names.count && !naming->failed; i++) {
+    for (uint32_t i = 0; i < piece->names.count && !naming->failed; i++) {
         struct name_texts texts;
-        uint32_t index;
         name_texts(naming, piece, raw_name_at(piece, i), &texts);
-        index = intern_add(&naming->distinct, (const char *)&texts, sizeof texts);
+        uint32_t index = intern_add(&naming->distinct, (const char *)&texts, sizeof texts);
         if (index == INTERN_NONE) {
             return -1;
         }
@@ -339,13 +332,12 @@ static int names_finish(struct naming *naming)
 {
     struct trace *trace = naming->load->trace;
     uint32_t count = naming->distinct.count;
-    uint32_t i;
     trace->names = calloc((size_t)count + 1, sizeof *trace->names);
     if (trace->names == NULL) {
         return -1;
     }
     trace->name_count = count;
-    for (i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         name_fill(naming, i, &trace->names[i]);
     }
     return 0;
@@ -355,8 +347,7 @@ int names_build(struct load *load, struct err *err)
 {
     struct naming naming = {.load = load, .texts = &load->own->texts};
     int status = name_domains(&naming);
-    uint32_t p;
-    for (p = 0; p < load->piece_count && status == 0; p++) {
+    for (uint32_t p = 0; p < load->piece_count && status == 0; p++) {
         status = name_piece(&naming, &load->pieces[p]);
         intern_free(&load->pieces[p].names);
         intern_free(&load->pieces[p].texts);

@@ -37,19 +37,17 @@ static int device_map_row(struct load *load, struct store_cursor *cursor, struct
 {
     struct device_pair pair = {store_int(cursor, 2, 0), store_int(cursor, 1, 0)};
     uint32_t before = load->device_map.count;
-    uint32_t index;
-    int64_t *grown;
     if (store_is_null(cursor, 0)) {
         return 0;
     }
-    index = intern_add(&load->device_map, (const char *)&pair, sizeof pair);
+    uint32_t index = intern_add(&load->device_map, (const char *)&pair, sizeof pair);
     if (index == INTERN_NONE) {
         return err_nomem(err, "devices");
     }
     if (index < before) {
         return 0; /* told twice: the first counts */
     }
-    grown = realloc(load->gpu_ids, ((size_t)index + 1) * sizeof *grown);
+    int64_t *grown = realloc(load->gpu_ids, ((size_t)index + 1) * sizeof *grown);
     if (grown == NULL) {
         return err_nomem(err, "devices");
     }
@@ -84,11 +82,10 @@ static int device_row(struct load *load, struct store_cursor *cursor, struct err
 {
     int64_t id = store_int(cursor, DEVICE_ID, store_int(cursor, DEVICE_OLD_ID, INT64_MIN));
     uint32_t index = people_device(load->trace, id);
-    struct trace_device *device;
     if (index == TRACE_NONE || load->trace->devices[index].name_len > 0) {
         return 0;
     }
-    device = &load->trace->devices[index];
+    struct trace_device *device = &load->trace->devices[index];
     device->name = row_text(load, cursor, DEVICE_NAME, &device->name_len);
     if (device->name == NULL) {
         device->name = "";
@@ -119,11 +116,10 @@ static int name_devices(struct load *load, struct err *err)
 static int process_row(struct load *load, struct store_cursor *cursor, struct err *err)
 {
     uint32_t index = people_process(load->trace, store_int(cursor, 0, 0));
-    struct trace_process *process;
     if (index == TRACE_NONE) {
         return 0;
     }
-    process = &load->trace->processes[index];
+    struct trace_process *process = &load->trace->processes[index];
     process->name = row_text(load, cursor, 1, &process->name_len);
     if (process->name == NULL) {
         process->name = "";
@@ -198,8 +194,7 @@ int people_need_names(struct load *load, struct err *err)
 /* NVTX names of threads, for those that the system's table does not name. */
 static int name_threads_piece(struct load *load, const struct piece *piece, struct err *err)
 {
-    uint32_t i;
-    for (i = 0; i < piece->thread_name_count; i++) {
+    for (uint32_t i = 0; i < piece->thread_name_count; i++) {
         const struct raw_thread_name *raw = &piece->thread_names[i];
         uint32_t text = strings_text(load->strings, raw->name.id);
         if (raw->name.text != INTERN_NONE) {
@@ -216,9 +211,8 @@ static int name_threads_piece(struct load *load, const struct piece *piece, stru
 
 static int name_threads_nvtx(struct load *load, struct err *err)
 {
-    uint32_t p;
     int status = 0;
-    for (p = 0; p < load->piece_count && status == 0; p++) {
+    for (uint32_t p = 0; p < load->piece_count && status == 0; p++) {
         status = name_threads_piece(load, &load->pieces[p], err);
     }
     return status;

@@ -115,10 +115,8 @@ static int each_track(struct load *load,
                                   struct err *err),
                       struct err *err)
 {
-    uint32_t p;
-    uint32_t t;
-    for (p = 0; p < load->piece_count; p++) {
-        for (t = 0; t < load->pieces[p].tracks.count; t++) {
+    for (uint32_t p = 0; p < load->piece_count; p++) {
+        for (uint32_t t = 0; t < load->pieces[p].tracks.count; t++) {
             if (each(load, &load->pieces[p], t, err) != 0) {
                 return -1;
             }
@@ -167,8 +165,7 @@ static int add_process(struct load *load, const struct piece *piece, uint32_t tr
 {
     int64_t global_pid = track_global_pid(load, people_raw_track(piece, track));
     struct trace *trace = load->trace;
-    struct trace_process *grown;
-    grown = grow(trace->processes, trace->process_count, sizeof *grown);
+    struct trace_process *grown = grow(trace->processes, trace->process_count, sizeof *grown);
     if (grown == NULL) {
         return err_nomem(err, "processes");
     }
@@ -182,11 +179,10 @@ static int add_thread(struct load *load, const struct piece *piece, uint32_t tra
 {
     const struct raw_track *raw = people_raw_track(piece, track);
     struct trace *trace = load->trace;
-    struct trace_thread *grown;
     if (is_gpu(raw->kind) || piece->uses[track].events == 0) {
         return 0;
     }
-    grown = grow(trace->threads, trace->thread_count, sizeof *grown);
+    struct trace_thread *grown = grow(trace->threads, trace->thread_count, sizeof *grown);
     if (grown == NULL) {
         return err_nomem(err, "threads");
     }
@@ -204,11 +200,10 @@ static int add_device(struct load *load, const struct piece *piece, uint32_t tra
 {
     const struct raw_track *raw = people_raw_track(piece, track);
     struct trace *trace = load->trace;
-    struct trace_device *grown;
     if (!is_gpu(raw->kind) || piece->uses[track].events == 0) {
         return 0;
     }
-    grown = grow(trace->devices, trace->device_count, sizeof *grown);
+    struct trace_device *grown = grow(trace->devices, trace->device_count, sizeof *grown);
     if (grown == NULL) {
         return err_nomem(err, "devices");
     }
@@ -224,12 +219,11 @@ static uint32_t sort_unique(void *array, uint32_t count, size_t bytes,
 {
     unsigned char *at = array;
     uint32_t kept = 0;
-    uint32_t i;
     if (count == 0) {
         return 0;
     }
     sort_list(array, count, bytes, order);
-    for (i = 1; i < count; i++) {
+    for (uint32_t i = 1; i < count; i++) {
         if (order(at + kept * bytes, at + i * bytes) != 0) {
             kept++;
             memmove(at + kept * bytes, at + i * bytes, bytes);
@@ -260,8 +254,7 @@ static int count_rows(struct load *load, const struct piece *piece, uint32_t tra
 static void count_totals(struct load *load)
 {
     struct trace_counts *counts = &load->trace->counts;
-    uint32_t i;
-    for (i = 0; i < load->trace->process_count; i++) {
+    for (uint32_t i = 0; i < load->trace->process_count; i++) {
         const struct trace_process *process = &load->trace->processes[i];
         counts->kernels += process->kernels;
         counts->memcpys += process->memcpys;
@@ -272,7 +265,7 @@ static void count_totals(struct load *load)
         counts->nvtx_marks += process->nvtx_marks;
         counts->osrt_calls += process->osrt_calls;
     }
-    for (i = 0; i < load->piece_count; i++) {
+    for (uint32_t i = 0; i < load->piece_count; i++) {
         counts->untimed += load->pieces[i].untimed;
         counts->reversed += load->pieces[i].reversed;
         counts->open_ranges += load->pieces[i].open_count;

@@ -92,11 +92,10 @@ static int raw_grow(struct piece *piece, struct err *err)
 /* The track's number in the piece; INTERN_NONE without memory. */
 static uint32_t raw_track_index(struct piece *piece, const struct raw_track *track)
 {
-    uint32_t index;
     if (piece->tracks.count > 0 && memcmp(track, &piece->last_track, sizeof *track) == 0) {
         return piece->last_track_index;
     }
-    index = intern_add(&piece->tracks, (const char *)track, sizeof *track);
+    uint32_t index = intern_add(&piece->tracks, (const char *)track, sizeof *track);
     if (index == INTERN_NONE) {
         return index;
     }
@@ -147,11 +146,10 @@ static int raw_color(struct piece *piece, uint32_t name, uint32_t color, struct 
 {
     if (name >= piece->colors_cap) {
         uint32_t cap = piece->colors_cap == 0 ? 64 : piece->colors_cap;
-        uint32_t *grown;
         while (cap <= name) {
             cap *= 2;
         }
-        grown = realloc(piece->colors, cap * sizeof *grown);
+        uint32_t *grown = realloc(piece->colors, cap * sizeof *grown);
         if (grown == NULL) {
             return err_nomem(err, "colours");
         }
@@ -185,7 +183,6 @@ int raw_put(struct piece *piece, struct store_cursor *cursor, const struct raw_r
 {
     int64_t rowid = store_rowid(cursor);
     uint32_t track = raw_track_index(piece, row->track);
-    uint32_t name;
     uint32_t i = piece->count;
     if (rowid < 0 || rowid >= UINT32_MAX) {
         return err_set(err, "row id %lld of %s is out of range (0 to 4294967294): export again",
@@ -198,7 +195,7 @@ int raw_put(struct piece *piece, struct store_cursor *cursor, const struct raw_r
     if (!raw_timed(piece, row)) {
         return 0;
     }
-    name = intern_add(&piece->names, (const char *)row->name, sizeof *row->name);
+    uint32_t name = intern_add(&piece->names, (const char *)row->name, sizeof *row->name);
     if (name == INTERN_NONE) {
         return err_nomem(err, "names");
     }

@@ -106,13 +106,12 @@ static int read_nvtx_text(struct piece *piece, struct store_cursor *cursor, stru
                           struct err *err)
 {
     size_t len;
-    const char *text;
     out->id = store_int(cursor, NVTX_TEXT_ID, RAW_NO_ID);
     out->text = INTERN_NONE;
     if (out->id != RAW_NO_ID) {
         return 0;
     }
-    text = store_text(cursor, NVTX_TEXT, &len);
+    const char *text = store_text(cursor, NVTX_TEXT, &len);
     out->text = intern_add(&piece->texts, text == NULL ? "" : text, len);
     return out->text == INTERN_NONE ? err_nomem(err, "NVTX texts") : 0;
 }

@@ -7,7 +7,7 @@
 
 struct strings {
     struct intern ids; /* int64_t */
-    uint32_t *text;    /* of each id: number in the trace's texts */
+    uint32_t *text; /* of each id: number in the trace's texts */
 };
 
 struct strings *strings_new(void)
@@ -37,14 +37,13 @@ int strings_load(struct strings *strings, struct store *store, struct intern *te
 {
     static const char *const columns[] = {"id", "value"};
     struct store_scan scan = {"StringIds", columns, 2, 0, INT64_MAX};
-    struct store_cursor *cursor;
     int status;
     strings->text = malloc(((size_t)strings->ids.count + 1) * sizeof *strings->text);
     if (strings->text == NULL) {
         return err_nomem(err, "names");
     }
     memset(strings->text, 0xff, ((size_t)strings->ids.count + 1) * sizeof *strings->text);
-    cursor = store_scan(store, &scan, err);
+    struct store_cursor *cursor = store_scan(store, &scan, err);
     if (cursor == NULL) {
         return -1;
     }
@@ -52,11 +51,10 @@ int strings_load(struct strings *strings, struct store *store, struct intern *te
         int64_t id = store_int(cursor, 0, RAW_NO_ID);
         uint32_t index = intern_find(&strings->ids, (const char *)&id, sizeof id);
         size_t len;
-        const char *value;
         if (index == INTERN_NONE || strings->text[index] != INTERN_NONE) {
             continue;
         }
-        value = store_text(cursor, 1, &len);
+        const char *value = store_text(cursor, 1, &len);
         if (value != NULL) {
             strings->text[index] = intern_add(texts, value, len);
             if (strings->text[index] == INTERN_NONE) {

@@ -11,8 +11,7 @@
 /* The arrays of a trace that was loaded; those of a cached one lie in its map. */
 static void trace_free_arrays(struct trace *trace, struct trace_own *own)
 {
-    int t;
-    for (t = 0; t < TRACE_TABLE_COUNT; t++) {
+    for (int t = 0; t < TRACE_TABLE_COUNT; t++) {
         struct trace_events *events = &trace->events[t];
         free(events->begin_ns);
         free(events->end_ns);
@@ -34,18 +33,16 @@ static void trace_free_arrays(struct trace *trace, struct trace_own *own)
 
 void trace_free(struct trace *trace)
 {
-    struct trace_own *own;
-    int t;
     if (trace == NULL) {
         return;
     }
-    own = trace->own;
+    struct trace_own *own = trace->own;
     if (own->map == NULL) {
         trace_free_arrays(trace, own);
     } else {
         (void)munmap(own->map, own->map_bytes);
     }
-    for (t = 0; t < TRACE_TABLE_COUNT; t++) {
+    for (int t = 0; t < TRACE_TABLE_COUNT; t++) {
         free(own->table_lanes[t]);
     }
     free(own->path);
@@ -59,18 +56,16 @@ int trace_index_lanes(struct trace *trace)
 {
     struct trace_own *own = trace->own;
     uint32_t counts[TRACE_TABLE_COUNT] = {0};
-    uint32_t l;
-    int t;
-    for (l = 0; l < trace->lane_count; l++) {
+    for (uint32_t l = 0; l < trace->lane_count; l++) {
         counts[trace->lanes[l].table]++;
     }
-    for (t = 0; t < TRACE_TABLE_COUNT; t++) {
+    for (int t = 0; t < TRACE_TABLE_COUNT; t++) {
         own->table_lanes[t] = calloc((size_t)counts[t] + 1, sizeof *own->table_lanes[t]);
         if (own->table_lanes[t] == NULL) {
             return -1;
         }
     }
-    for (l = 0; l < trace->lane_count; l++) {
+    for (uint32_t l = 0; l < trace->lane_count; l++) {
         uint8_t table = trace->lanes[l].table;
         own->table_lanes[table][own->table_lane_count[table]++] = l;
     }

@@ -46,8 +46,8 @@ struct trace_events {
     uint32_t count;
     int64_t *begin_ns;
     int64_t *end_ns; /* open ranges are closed at the last NVTX time (see trace_is_open) */
-    uint32_t *name;  /* index in names */
-    uint32_t *row;   /* rowid in the source table of the name's kind (see trace_source_table) */
+    uint32_t *name; /* index in names */
+    uint32_t *row; /* rowid in the source table of the name's kind (see trace_source_table) */
     uint32_t *link;
 };
 
@@ -56,7 +56,7 @@ enum trace_kind {
     TRACE_KERNEL,
     TRACE_MEMCPY,
     TRACE_MEMSET,
-    TRACE_GRAPH,     /* a whole graph launch (GRAPH_TRACE) */
+    TRACE_GRAPH, /* a whole graph launch (GRAPH_TRACE) */
     TRACE_MIGRATION, /* unified-memory migration */
     TRACE_API_CALL,
     TRACE_NVTX_PUSHPOP,
@@ -64,22 +64,22 @@ enum trace_kind {
     TRACE_NVTX_MARK,
     TRACE_OSRT_CALL,
     TRACE_OVERHEAD_PROFILER, /* PROFILER_OVERHEAD */
-    TRACE_OVERHEAD_CUDA,     /* CUPTI_ACTIVITY_KIND_OVERHEAD */
+    TRACE_OVERHEAD_CUDA, /* CUPTI_ACTIVITY_KIND_OVERHEAD */
     TRACE_KIND_COUNT,
 };
 
 /* What an API call does, from its name: bits of trace_name.api. 0 for all other kinds. */
 enum trace_api_flag {
     TRACE_API_LAUNCH = 1U << 0, /* puts a kernel or a graph on a device */
-    TRACE_API_GRAPH = 1U << 1,  /* ... a graph */
-    TRACE_API_COPY = 1U << 2,   /* memcpy of any kind */
-    TRACE_API_SET = 1U << 3,    /* memset of any kind */
-    TRACE_API_ASYNC = 1U << 4,  /* name says Async */
-    TRACE_API_SYNC = 1U << 5,   /* waits for a device, context, stream or event */
-    TRACE_API_ALLOC = 1U << 6,  /* allocates or frees memory, host or device */
+    TRACE_API_GRAPH = 1U << 1, /* ... a graph */
+    TRACE_API_COPY = 1U << 2, /* memcpy of any kind */
+    TRACE_API_SET = 1U << 3, /* memset of any kind */
+    TRACE_API_ASYNC = 1U << 4, /* name says Async */
+    TRACE_API_SYNC = 1U << 5, /* waits for a device, context, stream or event */
+    TRACE_API_ALLOC = 1U << 6, /* allocates or frees memory, host or device */
     TRACE_API_MODULE =
         1U << 7, /* loads or unloads a module or library, compiles, creates a context */
-    TRACE_API_QUERY = 1U << 8,  /* event or stream query */
+    TRACE_API_QUERY = 1U << 8, /* event or stream query */
     TRACE_API_DRIVER = 1U << 9, /* cu..., not cuda... */
 };
 
@@ -88,20 +88,20 @@ enum trace_api_flag {
  * before showing. Pointers live as long as the trace.
  */
 struct trace_name {
-    const char *full;  /* kernel: demangled; API: as stored ("cudaLaunchKernel_v7000");
+    const char *full; /* kernel: demangled; API: as stored ("cudaLaunchKernel_v7000");
                           copies "[CUDA memcpy Host-to-Device]"; NVTX: the text without domain */
     const char *brief; /* what a bar shows: kernel short name; API without _v and 4 or more digits;
                           "HtoD", "memset", "graph 5"; NVTX: as full */
     const char *mangled; /* kernel, where the file has it, else full */
-    const char *domain;  /* NVTX domain name, "" = default; NULL for other kinds */
-    uint32_t full_len;   /* bytes; the texts are NUL-terminated, and may hold NUL inside */
+    const char *domain; /* NVTX domain name, "" = default; NULL for other kinds */
+    uint32_t full_len; /* bytes; the texts are NUL-terminated, and may hold NUL inside */
     uint32_t brief_len;
     uint32_t mangled_len;
     uint32_t domain_len;
     uint32_t color_argb; /* NVTX colour of the first event with one; 0 = none */
-    uint16_t api;        /* enum trace_api_flag */
-    uint8_t kind;        /* enum trace_kind */
-    uint8_t copy_kind;   /* MEMCPY, MIGRATION: copyKind of the file (1 HtoD, 2 DtoH, 8 DtoD, ...) */
+    uint16_t api; /* enum trace_api_flag */
+    uint8_t kind; /* enum trace_kind */
+    uint8_t copy_kind; /* MEMCPY, MIGRATION: copyKind of the file (1 HtoD, 2 DtoH, 8 DtoD, ...) */
 };
 
 struct trace_process {
@@ -133,7 +133,7 @@ struct trace_thread {
  * mean the same GPU; without that table a device is a deviceId.
  */
 struct trace_device {
-    int64_t id;       /* gpuId where known, else deviceId: the number shown */
+    int64_t id; /* gpuId where known, else deviceId: the number shown */
     const char *name; /* "" where unknown */
     uint32_t name_len;
     int32_t sm_count; /* 0 where unknown */
@@ -168,17 +168,17 @@ enum trace_lane_kind {
  * slices of the lanes of one table follow each other in the same order and cover the whole table.
  */
 struct trace_lane {
-    uint8_t kind;       /* enum trace_lane_kind */
-    uint8_t table;      /* enum trace_table */
-    uint32_t depth;     /* sub-lane or nesting depth, from 0 */
-    uint32_t first;     /* its events: [first, first + count) of its table */
-    uint32_t count;     /* > 0 */
-    uint32_t process;   /* index in processes */
-    uint32_t thread;    /* index in threads; TRACE_NONE for GPU lanes */
-    uint32_t device;    /* index in devices; TRACE_NONE for others */
-    int64_t device_id;  /* GPU lanes: as the process numbers it */
+    uint8_t kind; /* enum trace_lane_kind */
+    uint8_t table; /* enum trace_table */
+    uint32_t depth; /* sub-lane or nesting depth, from 0 */
+    uint32_t first; /* its events: [first, first + count) of its table */
+    uint32_t count; /* > 0 */
+    uint32_t process; /* index in processes */
+    uint32_t thread; /* index in threads; TRACE_NONE for GPU lanes */
+    uint32_t device; /* index in devices; TRACE_NONE for others */
+    int64_t device_id; /* GPU lanes: as the process numbers it */
     int64_t context_id; /* GPU lanes; 0 for migrations */
-    int64_t stream_id;  /* GPU lanes; 0 for migrations */
+    int64_t stream_id; /* GPU lanes; 0 for migrations */
 };
 
 /* Totals of the file, as rows; `cutline info` prints them. */
@@ -187,14 +187,14 @@ struct trace_counts {
     int64_t memcpys;
     int64_t memsets;
     int64_t graph_launches;
-    int64_t api_calls;   /* classes 0, 1, 13, 26 */
+    int64_t api_calls; /* classes 0, 1, 13, 26 */
     int64_t nvtx_ranges; /* types 59, 60, 70, 71, open ones too */
-    int64_t nvtx_marks;  /* type 34 */
-    int64_t osrt_calls;  /* class 27 */
-    int64_t untimed;     /* GPU rows with start = end = 0 */
-    int64_t reversed;    /* rows that end before they begin, or with times beyond 146 years */
+    int64_t nvtx_marks; /* type 34 */
+    int64_t osrt_calls; /* class 27 */
+    int64_t untimed; /* GPU rows with start = end = 0 */
+    int64_t reversed; /* rows that end before they begin, or with times beyond 146 years */
     int64_t open_ranges; /* NVTX ranges without end */
-    int64_t unlinked;    /* GPU ops without a launching call in the file (migrations not counted) */
+    int64_t unlinked; /* GPU ops without a launching call in the file (migrations not counted) */
 };
 
 struct trace {
@@ -223,7 +223,7 @@ struct trace {
 };
 
 struct trace_options {
-    int threads;    /* loading threads, 0 = the machine's processors, at most 8 */
+    int threads; /* loading threads, 0 = the machine's processors, at most 8 */
     int piece_rows; /* rows that a thread takes at a time, 0 = 262144; the trace is the same */
     /* Bits of 1 << enum trace_kind, 0 = all: only tables of the file that hold one of these kinds
      * are read. Counts, processes, devices, names and links then know only what was read. */

@@ -41,12 +41,12 @@ enum raw_source {
 
 /* What makes a name, before its texts are known. No padding: compared bytewise. */
 struct raw_name {
-    int64_t id[3];   /* StringIds: kernel demangled, short, mangled; others the first; NVTX with
+    int64_t id[3]; /* StringIds: kernel demangled, short, mangled; others the first; NVTX with
                         sub = 1: id[0] is a text of the piece; graph: the graph id */
     int64_t process; /* NVTX: pid, for the domain */
-    int64_t domain;  /* NVTX: domainId */
-    uint32_t kind;   /* enum trace_kind */
-    uint32_t sub;    /* copyKind; NVTX: 1 = inline text */
+    int64_t domain; /* NVTX: domainId */
+    uint32_t kind; /* enum trace_kind */
+    uint32_t sub; /* copyKind; NVTX: 1 = inline text */
 };
 
 /* What makes a track, as the file tells it. No padding. */
@@ -65,14 +65,14 @@ struct raw_track_use {
     int64_t first_end_ns;
     int64_t last_begin_ns;
     int64_t last_end_ns;
-    int64_t rows;    /* rows of the file, those without usable times too */
+    int64_t rows; /* rows of the file, those without usable times too */
     uint32_t events; /* those in a lane */
-    bool unsorted;   /* not by begin, then longest first */
+    bool unsorted; /* not by begin, then longest first */
 };
 
 /* A text that is a StringIds id or lies in the piece. */
 struct raw_text {
-    int64_t id;    /* RAW_NO_ID: none */
+    int64_t id; /* RAW_NO_ID: none */
     uint32_t text; /* in the piece's texts; INTERN_NONE: none */
 };
 
@@ -98,14 +98,14 @@ struct piece {
     uint32_t cap;
     int64_t *begin_ns;
     int64_t *end_ns; /* INT64_MAX: an open range */
-    uint32_t *name;  /* index in names */
+    uint32_t *name; /* index in names */
     uint32_t *row;
-    uint32_t *track;     /* index in tracks */
-    uint32_t *link;      /* correlation id, 0 = none; NULL for tables without links */
+    uint32_t *track; /* index in tracks */
+    uint32_t *link; /* correlation id, 0 = none; NULL for tables without links */
     struct intern names; /* struct raw_name */
-    uint32_t *colors;    /* of names; NVTX only */
+    uint32_t *colors; /* of names; NVTX only */
     uint32_t colors_cap;
-    struct intern texts;  /* inline texts */
+    struct intern texts; /* inline texts */
     struct intern tracks; /* struct raw_track */
     struct raw_track_use *uses;
     uint32_t uses_cap;
@@ -123,9 +123,9 @@ struct piece {
     int64_t reversed;
     int64_t latest_ns; /* NVTX: the last time of any row */
     /* Filled in after reading. */
-    uint32_t *name_map;  /* names of the piece -> names of the trace */
+    uint32_t *name_map; /* names of the piece -> names of the trace */
     uint32_t *track_map; /* tracks of the piece -> tracks of the table */
-    uint32_t base;       /* events of its table in pieces before it */
+    uint32_t base; /* events of its table in pieces before it */
 };
 
 /* One row as the readers hand it over. */
@@ -176,10 +176,10 @@ int read_overhead_cuda(struct piece *piece, struct store_cursor *cursor, struct 
 
 /* A track with everything resolved; it is known by the members before count (no padding). */
 struct track {
-    uint32_t device;  /* TRACE_NONE for threads */
+    uint32_t device; /* TRACE_NONE for threads */
     uint32_t process; /* index */
-    uint32_t thread;  /* TRACE_NONE for streams */
-    uint32_t kind;    /* enum trace_lane_kind */
+    uint32_t thread; /* TRACE_NONE for streams */
+    uint32_t kind; /* enum trace_lane_kind */
     int64_t device_id;
     int64_t context_id;
     int64_t stream_id;
@@ -189,7 +189,7 @@ struct track {
 
 struct trace_own {
     struct intern texts; /* every text that the trace points to */
-    struct arena arena;  /* small arrays */
+    struct arena arena; /* small arrays */
     char *path;
     uint32_t *table_lanes[TRACE_TABLE_COUNT]; /* indices in lanes, in order */
     uint32_t table_lane_count[TRACE_TABLE_COUNT];
@@ -198,7 +198,7 @@ struct trace_own {
     uint32_t *cross; /* likewise */
     uint32_t cross_count;
     struct busy_arrays *unions; /* one for each device */
-    void *map;                  /* a cached trace: all arrays but table_lanes lie in here */
+    void *map; /* a cached trace: all arrays but table_lanes lie in here */
     size_t map_bytes;
 };
 
@@ -214,7 +214,7 @@ struct load {
     struct piece *pieces;
     uint32_t piece_count;
     struct strings *strings;
-    int64_t lone_pid;         /* the process of GPU rows that do not name one; 0: unknown */
+    int64_t lone_pid; /* the process of GPU rows that do not name one; 0: unknown */
     struct intern device_map; /* struct device_pair -> gpu_ids */
     int64_t *gpu_ids;
 };

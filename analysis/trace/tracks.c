@@ -39,21 +39,19 @@ static void tracks_add(struct joined *joined, const struct raw_track_use *use)
 
 static int tracks_piece(struct joining *joining, struct piece *piece)
 {
-    uint32_t i;
     piece->track_map = calloc((size_t)piece->tracks.count + 1, sizeof *piece->track_map);
     if (piece->track_map == NULL) {
         return -1;
     }
-    for (i = 0; i < piece->tracks.count; i++) {
+    for (uint32_t i = 0; i < piece->tracks.count; i++) {
         const struct raw_track *raw = (const void *)intern_text(&piece->tracks, i);
-        struct track track;
         uint32_t known = joining->keys.count;
-        uint32_t index;
         if (piece->uses[i].events == 0) {
             continue;
         }
-        track = people_track(joining->load, raw);
-        index = intern_add(&joining->keys, (const char *)&track, offsetof(struct track, count));
+        struct track track = people_track(joining->load, raw);
+        uint32_t index =
+            intern_add(&joining->keys, (const char *)&track, offsetof(struct track, count));
         if (index == INTERN_NONE) {
             return -1;
         }
@@ -87,10 +85,9 @@ static int track_order(const void *a, const void *b)
 {
     int64_t x[TRACK_KEYS];
     int64_t y[TRACK_KEYS];
-    int i;
     track_keys(&((const struct joined *)a)->track, x);
     track_keys(&((const struct joined *)b)->track, y);
-    for (i = 0; i < TRACK_KEYS; i++) {
+    for (int i = 0; i < TRACK_KEYS; i++) {
         if (x[i] != y[i]) {
             return COMPARE(x[i], y[i]);
         }
@@ -103,21 +100,20 @@ static int tracks_sort(struct joining *joining, struct track **tracks)
 {
     uint32_t count = joining->keys.count;
     uint32_t *rank = calloc((size_t)count + 1, sizeof *rank);
-    uint32_t p;
-    uint32_t i;
     *tracks = calloc((size_t)count + 1, sizeof **tracks);
     if (rank == NULL || *tracks == NULL) {
         free(rank);
         return -1;
     }
     sort_list(joining->joined, count, sizeof *joining->joined, track_order);
-    for (i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         (*tracks)[i] = joining->joined[i].track;
         rank[joining->joined[i].number] = i;
     }
-    for (p = 0; p < joining->load->piece_count; p++) {
+    for (uint32_t p = 0; p < joining->load->piece_count; p++) {
         struct piece *piece = &joining->load->pieces[p];
-        for (i = 0; raw_table_of(piece) == joining->table && i < piece->tracks.count; i++) {
+        for (uint32_t i = 0; raw_table_of(piece) == joining->table && i < piece->tracks.count;
+             i++) {
             piece->track_map[i] = rank[piece->track_map[i]];
         }
     }
@@ -130,13 +126,12 @@ int tracks_join(struct load *load, enum trace_table table, struct track **tracks
     struct joining joining = {.load = load, .table = table};
     size_t room = 1;
     int status = 0;
-    uint32_t p;
-    for (p = 0; p < load->piece_count; p++) {
+    for (uint32_t p = 0; p < load->piece_count; p++) {
         room += raw_table_of(&load->pieces[p]) == table ? load->pieces[p].tracks.count : 0;
     }
     joining.joined = calloc(room, sizeof *joining.joined);
     status = joining.joined == NULL ? -1 : 0;
-    for (p = 0; p < load->piece_count && status == 0; p++) {
+    for (uint32_t p = 0; p < load->piece_count && status == 0; p++) {
         if (raw_table_of(&load->pieces[p]) == table) {
             status = tracks_piece(&joining, &load->pieces[p]);
         }

@@ -25,9 +25,9 @@
 #include "capture/tests/standin_cupti.h"
 
 #define ROUNDS 31
-#define BURST  2000
-#define LONG   1000000
-#define FLOOD  100000000
+#define BURST 2000
+#define LONG 1000000
+#define FLOOD 100000000
 
 static char build_dir[600];
 

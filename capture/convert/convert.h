@@ -25,12 +25,12 @@
 
 struct convert_opts {
     const char *session; /* the folder with the spools */
-    const char *output;  /* the capture to make */
-    bool overwrite;      /* replace an existing one */
-    bool live;           /* this boot and this machine recorded it: read the clocks once more */
+    const char *output; /* the capture to make */
+    bool overwrite; /* replace an existing one */
+    bool live; /* this boot and this machine recorded it: read the clocks once more */
     const char *const *command; /* what was run, command_n words; kept in META_DATA_CAPTURE */
     int command_n;
-    const char *target;  /* where it ran, for META_DATA_CAPTURE; NULL: not known */
+    const char *target; /* where it ran, for META_DATA_CAPTURE; NULL: not known */
     uint64_t sort_bytes; /* memory for sorting; 0: see above */
     /* Called now and then; may be NULL. Nonzero ends the conversion with an error. */
     int (*progress)(void *arg, uint64_t done, uint64_t all);
@@ -43,22 +43,22 @@ struct convert_process {
     uint32_t ppid;
     uint32_t forked_from; /* 0, or the process it was forked from without exec */
     char name[32];
-    bool sealed;        /* it ended by its at-exit handler */
-    bool running;       /* it still runs */
+    bool sealed; /* it ended by its at-exit handler */
+    bool running; /* it still runs */
     bool cuda_attached; /* the CUDA driver loaded the recorder */
     bool nvtx_attached;
-    bool cupti_active;      /* CUPTI delivered or could have */
+    bool cupti_active; /* CUPTI delivered or could have */
     uint32_t cupti_version; /* 0: none was found */
-    uint32_t cupti_result;  /* the first failing result, 0: none */
-    char note[200];         /* what to know about it, one line; "" */
+    uint32_t cupti_result; /* the first failing result, 0: none */
+    char note[200]; /* what to know about it, one line; "" */
     int64_t api_calls;
     int64_t kernels;
     int64_t copies;
     int64_t sets;
     int64_t graphs;
     int64_t syncs;
-    int64_t memory;      /* allocations, releases, and what is done to memory pools */
-    int64_t nvtx;        /* ranges and marks */
+    int64_t memory; /* allocations, releases, and what is done to memory pools */
+    int64_t nvtx; /* ranges and marks */
     int64_t open_ranges; /* of them: not closed when the process ended */
     int64_t recorder_ns; /* CPU time of the recorder's own thread; 0: not known */
 };
@@ -96,10 +96,10 @@ struct convert_result {
     bool range_opened;
     size_t spools_bad; /* files that are no spool or could not be read */
     int64_t duration_ns;
-    uint64_t events;      /* rows of event tables */
-    uint64_t file_bytes;  /* of the capture */
+    uint64_t events; /* rows of event tables */
+    uint64_t file_bytes; /* of the capture */
     uint64_t spool_bytes; /* of what was read */
-    double seconds;       /* that it took */
+    double seconds; /* that it took */
 };
 
 /* Returns 0 with *result to be freed by convert_result_free, or -1 (then it needs no free). */

@@ -19,9 +19,9 @@ struct clock_map {
     struct clock_pair *pairs; /* owned */
     size_t n;
     size_t cap;
-    size_t hint;           /* the segment of the last look-up */
-    double slope;          /* outside */
-    int64_t steps;         /* how often the left clock was set: see clock_map_ready */
+    size_t hint; /* the segment of the last look-up */
+    double slope; /* outside */
+    int64_t steps; /* how often the left clock was set: see clock_map_ready */
     int64_t first_step_to; /* where on the right clock; meaningless without steps */
     int64_t last_step_to;
 };

@@ -49,7 +49,7 @@ struct kind {
     enum store_table table;
     enum cupti_field start;
     enum cupti_field end; /* CUPTI_FIELD_COUNT: a moment */
-    bool zero_is_time;    /* a start of 0 only says that no time was taken */
+    bool zero_is_time; /* a start of 0 only says that no time was taken */
     enum cupti_field correlation;
     enum cupti_field device;
     enum cupti_field stream_id;

@@ -34,8 +34,8 @@ struct convert_string {
     const char *text; /* NULL: no such id */
     size_t len;
     uint64_t address; /* where it was read from; 0: not known */
-    int64_t id;       /* of StringIds; 0: not asked yet */
-    int64_t full;     /* likewise of the demangled name */
+    int64_t id; /* of StringIds; 0: not asked yet */
+    int64_t full; /* likewise of the demangled name */
     int64_t brief;
 };
 
@@ -70,12 +70,12 @@ struct convert_proc {
     uint32_t pid;
     int64_t global_pid;
     int64_t correlation_base; /* added to correlation ids: apart for each image of one process */
-    uint32_t clock;           /* enum spool_clock */
+    uint32_t clock; /* enum spool_clock */
     uint64_t start_ticks;
     char host[64];
     int64_t created_mono_ns;
     int64_t sealed_mono_ns; /* 0: not sealed */
-    bool nvtx_disorder;     /* its NVTX records have to be sorted before they are paired */
+    bool nvtx_disorder; /* its NVTX records have to be sorted before they are paired */
     struct arena arena;
     struct convert_string *strings; /* by id */
     uint32_t strings_cap;
@@ -94,7 +94,7 @@ struct convert_proc {
 /* Counts of one reason, before they are rows of CUTLINE_LOSS. */
 struct convert_lost {
     uint32_t proc;
-    const char *kind;   /* static */
+    const char *kind; /* static */
     const char *reason; /* static */
     uint64_t count;
     int64_t first_ns; /* on the time line; INT64_MIN: not known */
@@ -145,8 +145,8 @@ struct convert {
     size_t domains_n;
     size_t domains_cap;
     struct intern gpus; /* UUIDs: the id is the number of the GPU */
-    uint64_t names;     /* rows of NVTX_EVENTS that only name something */
-    int64_t bad_times;  /* rows of CUTLINE_BAD_TIME */
+    uint64_t names; /* rows of NVTX_EVENTS that only name something */
+    int64_t bad_times; /* rows of CUTLINE_BAD_TIME */
     struct buf scratch;
     struct buf scratch2;
     int64_t *call_ids[2]; /* StringIds of driver and runtime calls by number; 0: not asked yet */
@@ -205,7 +205,7 @@ struct convert_fault {
     uint64_t count;
     int64_t at_ns;
 };
-#define CONVERT_FAULT(what, why, many, when)                                                       \
+#define CONVERT_FAULT(what, why, many, when) \
     ((struct convert_fault){.kind = (what), .reason = (why), .count = (many), .at_ns = (when)})
 
 /* Counts a loss of a process. Returns 0, or -1: no memory. */

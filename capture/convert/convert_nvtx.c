@@ -41,7 +41,7 @@ struct nvtx_row {
     uint32_t category;
     uint32_t blob_bytes;
     uint32_t text_bytes;
-    uint8_t type;  /* event type */
+    uint8_t type; /* event type */
     uint8_t flags; /* SPOOL_NVTX_* */
     uint8_t payload_type;
     uint8_t color_type;
@@ -70,7 +70,7 @@ struct convert_pairs {
     struct convert_proc *proc;
     struct sorter *sorter; /* where the records are not in order: they wait here */
     struct stack *stacks;
-    size_t stacks_n;   /* used */
+    size_t stacks_n; /* used */
     size_t stacks_cap; /* a power of two */
     struct stack *last;
     struct waiting *waiting;

@@ -38,7 +38,7 @@ struct ref {
 
 /* A sorted stretch of the temporary file and the window of it that is in memory. */
 struct run {
-    off_t at;  /* next byte to read */
+    off_t at; /* next byte to read */
     off_t end; /* of the run */
     char *window;
     size_t size; /* allocated */
@@ -65,7 +65,7 @@ struct sorter {
     size_t *heap; /* run numbers; heap[0] has the smallest head */
     size_t heap_n;
     bool reading;
-    size_t next;      /* in memory: the next ref */
+    size_t next; /* in memory: the next ref */
     bool merge_taken; /* the record of heap[0] was given out */
 };
 

@@ -14,11 +14,11 @@
 #include "capture/spool/clock.h"
 #include "capture/spool/cupti_abi.h"
 
-#define SEGMENT_BYTES        (UINT64_C(4) << 20)
+#define SEGMENT_BYTES (UINT64_C(4) << 20)
 #define SEGMENT_THREAD_BYTES (UINT64_C(1) << 20) /* where CUPTI has a buffer for each thread */
-#define SEGMENTS_OF_LIMIT    16 /* a recording of limited size has room for so many */
-#define SEGMENT_LEAST_BYTES  (UINT64_C(64) << 10)
-#define SEGMENT_MOST_BYTES   (UINT64_C(256) << 20)
+#define SEGMENTS_OF_LIMIT 16 /* a recording of limited size has room for so many */
+#define SEGMENT_LEAST_BYTES (UINT64_C(64) << 10)
+#define SEGMENT_MOST_BYTES (UINT64_C(256) << 20)
 
 /* Writes a status from a thread of the program: not if it interrupted the recorder. */
 static void status(enum spool_status code, uint64_t value0, uint64_t value1, const char *text)

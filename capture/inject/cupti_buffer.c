@@ -19,10 +19,10 @@
 #include "capture/inject/inject.h"
 #include "capture/spool/clock.h"
 
-#define POOL_FIRST  2
-#define POOL_MOST   8
+#define POOL_FIRST 2
+#define POOL_MOST 8
 #define LEAST_BYTES (UINT64_C(32) << 10) /* as in NVIDIA's examples */
-#define SHARES      16                   /* of what is left of the budget, one goes to a buffer */
+#define SHARES 16 /* of what is left of the budget, one goes to a buffer */
 
 bool cupti_buffer_start(struct cupti_state *cupti)
 {

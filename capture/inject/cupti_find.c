@@ -106,8 +106,8 @@ uint32_t cupti_driver_version(void)
 static bool look_up(struct cupti_state *cupti, void *library)
 {
     void *symbol = NULL;
-#define CUPTI_LOOK_UP(member, name, parameters)                                                    \
-    symbol = dlsym(library, #name);                                                                \
+#define CUPTI_LOOK_UP(member, name, parameters) \
+    symbol = dlsym(library, #name); \
     memcpy(&cupti->call.member, &symbol, sizeof(symbol));
     CUPTI_FUNCTIONS(CUPTI_LOOK_UP)
 #undef CUPTI_LOOK_UP

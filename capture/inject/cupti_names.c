@@ -18,8 +18,8 @@
 #include "capture/inject/inject.h"
 
 #define FIRST_CAPACITY 1024 /* power of two */
-#define NAME_BYTES     (UINT32_C(32) << 10)
-#define CHUNK_BYTES    (UINT32_C(256) << 10)
+#define NAME_BYTES (UINT32_C(32) << 10)
+#define CHUNK_BYTES (UINT32_C(256) << 10)
 
 struct name_entry {
     uint64_t key; /* address, or hash of the text; 0 = empty */

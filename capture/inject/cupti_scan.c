@@ -10,7 +10,7 @@
 
 /* What the walk does with a kind. Offsets of 0: no such field (a record's kind is at 0). */
 struct kind_rule {
-    uint16_t name;  /* address of a text, 8 bytes */
+    uint16_t name; /* address of a text, 8 bytes */
     uint16_t begin; /* times, 8 bytes */
     uint16_t end;
     uint16_t cbid;

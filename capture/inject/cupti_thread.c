@@ -15,11 +15,11 @@
 #include "capture/inject/inject.h"
 #include "capture/spool/clock.h"
 
-#define NS_IN_MS    INT64_C(1000000)
-#define NS_IN_S     INT64_C(1000000000)
-#define TICK_NS     (100 * NS_IN_MS) /* how soon a change of the control page is seen */
+#define NS_IN_MS INT64_C(1000000)
+#define NS_IN_S INT64_C(1000000000)
+#define TICK_NS (100 * NS_IN_MS) /* how soon a change of the control page is seen */
 #define STACK_BYTES (UINT32_C(256) << 10)
-#define NICENESS    5
+#define NICENESS 5
 
 /* Waits for SEMAPHORE up to FOR_NS. True if it was posted. */
 static bool wait_for(sem_t *semaphore, int64_t for_ns)

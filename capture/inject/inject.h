@@ -28,9 +28,9 @@
 
 #define INJECT_DIR_BYTES (SPOOL_PATH_BYTES - 128)
 
-#define CUPTI_SLOTS      (UINT32_C(1) << 16)
-#define CUPTI_POOL       1024
-#define CUPTI_INTERVALS  512
+#define CUPTI_SLOTS (UINT32_C(1) << 16)
+#define CUPTI_POOL 1024
+#define CUPTI_INTERVALS 512
 #define CUPTI_FILTER_IDS 1024
 
 /* A META record that is kept in memory, because every spool of a forked child needs it again. */
@@ -40,21 +40,21 @@ struct nvtx_note {
     uint32_t text_bytes;
     bool wanted; /* domains: recorded */
     bool is_cut; /* the text went on behind SPOOL_TEXT_MAX bytes */
-    char *text;  /* behind the note; not terminated */
+    char *text; /* behind the note; not terminated */
 };
 
 /* Events are written by threads into segments of their own. */
 struct nvtx_thread {
-    uint8_t *at;                   /* next record */
-    uint8_t *end;                  /* end of the segment */
+    uint8_t *at; /* next record */
+    uint8_t *end; /* end of the segment */
     struct spool_segment *segment; /* NULL: none yet */
-    uint8_t *next;                 /* behind the record that is being written */
-    volatile uint8_t busy;         /* recording: an event from a signal handler is dropped */
-    bool begun;                    /* it has had a segment */
+    uint8_t *next; /* behind the record that is being written */
+    volatile uint8_t busy; /* recording: an event from a signal handler is dropped */
+    bool begun; /* it has had a segment */
     uint32_t tid;
-    uint32_t serial;      /* of the thread in this process, from 1 */
-    uint32_t ranges;      /* made by start, for ids */
-    uint32_t next_bytes;  /* size of the next segment */
+    uint32_t serial; /* of the thread in this process, from 1 */
+    uint32_t ranges; /* made by start, for ids */
+    uint32_t next_bytes; /* size of the next segment */
     uint32_t range_depth; /* capture range: pushes since it opened here, 0 = not here */
     const struct nvtx_note *range_domain;
 };
@@ -64,17 +64,17 @@ struct nvtx_state {
     bool use_tsc;
     pthread_key_t key; /* runs the end of a thread */
     bool key_made;
-    _Atomic uint32_t threads;  /* serials given */
+    _Atomic uint32_t threads; /* serials given */
     _Atomic uint32_t attached; /* clients */
-    _Atomic uint64_t strings;  /* ids given, kernel names among them */
+    _Atomic uint64_t strings; /* ids given, kernel names among them */
     uint32_t domains;
     _Atomic uint32_t schemas;
-    uint32_t loose_notes;              /* notes without a handle, bounded */
+    uint32_t loose_notes; /* notes without a handle, bounded */
     _Atomic(struct nvtx_note *) notes; /* newest first; only grows */
     struct nvtx_note default_domain;
     _Atomic uint64_t range_id; /* capture range opened by start/end: its id */
-    uint32_t seen_count;       /* RANGE_SEEN texts so far */
-    uint64_t seen[16];         /* their hashes */
+    uint32_t seen_count; /* RANGE_SEEN texts so far */
+    uint64_t seen[16]; /* their hashes */
 };
 
 /* A buffer that CUPTI has, or gave back. */
@@ -90,8 +90,8 @@ struct cupti_slot {
     size_t size;
     size_t valid;
     struct spool_segment *segment; /* NULL: scratch memory */
-    struct cupti_slot *next;       /* in the list of those given back */
-    enum spool_loss why;           /* scratch: why */
+    struct cupti_slot *next; /* in the list of those given back */
+    enum spool_loss why; /* scratch: why */
 };
 
 /* A stretch of collecting, in CLOCK_REALTIME ns. */
@@ -110,8 +110,8 @@ struct cupti_state {
     _Atomic bool active; /* subscribed, in this process */
     _Atomic bool forked; /* this is a forked child: no CUPTI call any more */
     void *subscriber;
-    uint64_t segment_bytes;     /* of a buffer while there are few of them */
-    uint64_t out_max_bytes;     /* budget */
+    uint64_t segment_bytes; /* of a buffer while there are few of them */
+    uint64_t out_max_bytes; /* budget */
     _Atomic uint64_t out_bytes; /* room of the buffers that CUPTI has */
     _Atomic uint64_t
         waiting_bytes; /* what it wrote into those that it gave back, not handled yet */
@@ -124,8 +124,8 @@ struct cupti_state {
     _Atomic bool context_seen;
     _Atomic bool range_open; /* capture range: cudaProfilerStart in this process */
     _Atomic bool interfered;
-    struct cupti_slot *slots;          /* CUPTI_SLOTS, by the address of the buffer */
-    _Atomic uint32_t slots_far;        /* how far from its place a buffer was entered at most */
+    struct cupti_slot *slots; /* CUPTI_SLOTS, by the address of the buffer */
+    _Atomic uint32_t slots_far; /* how far from its place a buffer was entered at most */
     _Atomic(struct cupti_slot *) done; /* given back, newest first */
     _Atomic(struct spool_segment *) pool[CUPTI_POOL];
     _Atomic uint32_t pool_count;
@@ -272,9 +272,9 @@ void cupti_fork_child(void);
 bool cupti_is_forked(struct cupti_state *cupti); /* a forked child: leave CUPTI alone */
 void cupti_exit(void);
 bool cupti_find(
-    struct cupti_state *cupti);      /* loads a libcupti and fills `call`, `path`, `version` */
+    struct cupti_state *cupti); /* loads a libcupti and fills `call`, `path`, `version` */
 uint32_t cupti_driver_version(void); /* as cuDriverGetVersion; 0 if unknown */
-void *cupti_driver_symbol(const char *name);      /* of the libcuda that is loaded; NULL */
+void *cupti_driver_symbol(const char *name); /* of the libcuda that is loaded; NULL */
 uint32_t cupti_filter(struct cupti_state *cupti); /* applies the API filter; returns how many
                                                      callback ids it left out */
 void cupti_buffer_request(uint8_t **buffer, size_t *size, size_t *max_records);
@@ -283,12 +283,12 @@ void cupti_buffer_complete(void *context, uint32_t stream, uint8_t *buffer, size
 bool cupti_buffer_start(struct cupti_state *cupti); /* false: no memory */
 void cupti_buffer_fork_child(struct cupti_state *cupti);
 void cupti_buffer_prepare(struct cupti_state *cupti); /* fills the pool */
-void cupti_buffer_drain(struct cupti_state *cupti);   /* handles what CUPTI gave back */
+void cupti_buffer_drain(struct cupti_state *cupti); /* handles what CUPTI gave back */
 
 /* What the walk of one buffer found. */
 struct cupti_walk {
     size_t bytes; /* up to the end of the last whole record */
-    bool keep;    /* something in it belongs into the capture */
+    bool keep; /* something in it belongs into the capture */
 };
 struct cupti_walk cupti_scan(struct cupti_state *cupti, const struct cupti_slot *slot,
                              struct spool_writer *writer);

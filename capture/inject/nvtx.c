@@ -16,8 +16,8 @@
 #include "capture/spool/clock.h"
 
 #define SEGMENT_FIRST_BYTES (UINT32_C(8) << 10)
-#define SEGMENT_LAST_BYTES  (UINT32_C(1) << 20)
-#define RING_PARTS          64
+#define SEGMENT_LAST_BYTES (UINT32_C(1) << 20)
+#define RING_PARTS 64
 
 /* Texts of the segment by the address that they came from, in the last bytes of each segment: a
  * program gives the same literals again and again, and a repeated text is 8 bytes. */
@@ -32,7 +32,7 @@ struct repeat {
 
 #define REPEAT_BYTES (REPEAT_SLOTS * sizeof(struct repeat))
 
-#define LIKELY(x)   __builtin_expect(!!(x), 1)
+#define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 static _Thread_local struct nvtx_thread self __attribute__((tls_model("initial-exec")));

@@ -107,8 +107,8 @@ enum nvtx_message_type {
     NVTX_TEXT_REGISTERED = 3
 };
 
-#define NVTX_COLOR_KIND_ARGB    1
-#define NVTX_PAYLOAD_KIND_EXT   ((int32_t)0xDFBD0009)
+#define NVTX_COLOR_KIND_ARGB 1
+#define NVTX_PAYLOAD_KIND_EXT ((int32_t)0xDFBD0009)
 #define NVTX_RESULT_NO_PUSH_POP (-2)
 
 /* nvtxEventAttributes_t, version 2. */

@@ -14,7 +14,7 @@
 #include "capture/inject/inject.h"
 
 #define SCHEMA_TEXT_MAX 3000
-#define ENTRIES_MAX     256
+#define ENTRIES_MAX 256
 
 /* The numbers that NVTX leaves to the tool begin here; below are those that programs choose. */
 #define DYNAMIC_IDS (UINT64_C(1) << 32)

@@ -11,7 +11,7 @@
 #include "capture/inject/inject.h"
 #include "capture/spool/clock.h"
 
-#define DOMAINS_MAX     65535
+#define DOMAINS_MAX 65535
 #define LOOSE_NOTES_MAX 65536
 
 size_t nvtx_wide_bytes(const wchar_t *text, size_t limit)
@@ -426,27 +426,27 @@ static void core2_resource_destroy(const void *resource)
 
 /* Names of CUDA objects: the same two lines for each kind, once for ordinals and once for handles.
  */
-#define NAME_ORDINAL(function, kind)                                                               \
-    static void function##_a(int ordinal, const char *given)                                       \
-    {                                                                                              \
-        struct text text = {given, NULL};                                                          \
-        name_object(kind, (uint64_t)(uint32_t)ordinal, &text);                                     \
-    }                                                                                              \
-    static void function##_w(int ordinal, const wchar_t *given)                                    \
-    {                                                                                              \
-        struct text text = {NULL, given};                                                          \
-        name_object(kind, (uint64_t)(uint32_t)ordinal, &text);                                     \
+#define NAME_ORDINAL(function, kind) \
+    static void function##_a(int ordinal, const char *given) \
+    { \
+        struct text text = {given, NULL}; \
+        name_object(kind, (uint64_t)(uint32_t)ordinal, &text); \
+    } \
+    static void function##_w(int ordinal, const wchar_t *given) \
+    { \
+        struct text text = {NULL, given}; \
+        name_object(kind, (uint64_t)(uint32_t)ordinal, &text); \
     }
-#define NAME_HANDLE(function, kind)                                                                \
-    static void function##_a(const void *handle, const char *given)                                \
-    {                                                                                              \
-        struct text text = {given, NULL};                                                          \
-        name_object(kind, (uint64_t)(uintptr_t)handle, &text);                                     \
-    }                                                                                              \
-    static void function##_w(const void *handle, const wchar_t *given)                             \
-    {                                                                                              \
-        struct text text = {NULL, given};                                                          \
-        name_object(kind, (uint64_t)(uintptr_t)handle, &text);                                     \
+#define NAME_HANDLE(function, kind) \
+    static void function##_a(const void *handle, const char *given) \
+    { \
+        struct text text = {given, NULL}; \
+        name_object(kind, (uint64_t)(uintptr_t)handle, &text); \
+    } \
+    static void function##_w(const void *handle, const wchar_t *given) \
+    { \
+        struct text text = {NULL, given}; \
+        name_object(kind, (uint64_t)(uintptr_t)handle, &text); \
     }
 
 NAME_ORDINAL(cu_device, SPOOL_RESOURCE_CU_DEVICE)

@@ -10,7 +10,7 @@
 #include "capture/spool/clock.h"
 
 #define SEEN_TEXTS ((uint32_t)(sizeof(inject.nvtx.seen) / sizeof(inject.nvtx.seen[0])))
-#define WIDE_MAX   1024
+#define WIDE_MAX 1024
 
 /* The open range of this thread: which domain, and how many pushes deep. */
 static _Thread_local const struct nvtx_note *open_domain __attribute__((tls_model("initial-exec")));

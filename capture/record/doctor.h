@@ -10,7 +10,7 @@
 
 enum doctor_level {
     DOCTOR_OK,
-    DOCTOR_NOTE,    /* works, with a limit or something to know */
+    DOCTOR_NOTE, /* works, with a limit or something to know */
     DOCTOR_PROBLEM, /* something is not recorded */
 };
 
@@ -21,8 +21,8 @@ enum {
 
 struct doctor_line {
     enum doctor_level level;
-    const char *check;              /* "driver", "cupti", ...: static */
-    char text[DOCTOR_TEXT_BYTES];   /* what is there */
+    const char *check; /* "driver", "cupti", ...: static */
+    char text[DOCTOR_TEXT_BYTES]; /* what is there */
     char advice[DOCTOR_TEXT_BYTES]; /* what to do; "" where nothing is */
 };
 
@@ -48,16 +48,16 @@ enum {
 };
 
 struct doctor_probe {
-    int finished;       /* the child came to its end; 0: it crashed or hung */
-    int driver_found;   /* libcuda.so.1 is there */
-    int init_result;    /* of cuInit */
+    int finished; /* the child came to its end; 0: it crashed or hung */
+    int driver_found; /* libcuda.so.1 is there */
+    int init_result; /* of cuInit */
     int driver_version; /* 13000 */
     int devices;
     char names[DOCTOR_DEVICES_MAX][64];
     char cupti_path[512]; /* "" where none was found */
     unsigned cupti_version;
     int subscribe_result; /* of cuptiSubscribe, -1: not tried */
-    int enable_result;    /* of cuptiActivityEnable for kernels, -1: not tried */
+    int enable_result; /* of cuptiActivityEnable for kernels, -1: not tried */
 };
 
 /* Fills probe in a child process, within 20 seconds. */

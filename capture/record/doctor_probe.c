@@ -29,7 +29,7 @@ static void *symbol_of(void *library, const char *name, void *function, size_t s
     return symbol;
 }
 
-#define LOOK_UP(library, name, function)                                                           \
+#define LOOK_UP(library, name, function) \
     (symbol_of((library), (name), &(function), sizeof(function)) != NULL)
 
 static void ask_driver(struct doctor_probe *probe)

@@ -26,10 +26,10 @@ enum {
     STATUS_NOT_RUNNABLE = 126,
     STATUS_NOT_FOUND = 127,
     STATUS_SIGNAL = 128,
-    POLL_NS = 50000000,         /* how often the capture range is looked at, where it matters */
-    LINGER_NS = 2000000000,     /* after so long, say that we wait for the rest */
+    POLL_NS = 50000000, /* how often the capture range is looked at, where it matters */
+    LINGER_NS = 2000000000, /* after so long, say that we wait for the rest */
     FLUSH_WAIT_NS = 2000000000, /* for CUPTI's last records, before the wanted signal */
-    KILL_GRACE_NS = 2000000000  /* between the wanted signal and SIGKILL */
+    KILL_GRACE_NS = 2000000000 /* between the wanted signal and SIGKILL */
 };
 
 static const char cuda_variable[] = "CUDA_INJECTION64_PATH";
@@ -47,16 +47,16 @@ struct run {
     struct sigaction old_child;
     sigset_t wanted;
     pid_t pid;
-    int release[2];      /* the command waits for a byte here before exec */
-    int report[2];       /* errno of a failing exec comes here */
-    int64_t go_ns;       /* when the gate opens; 0: it is open */
-    int64_t stop_ns;     /* when it closes; 0: never */
-    int64_t kill_ns;     /* when SIGKILL follows; 0: nothing was sent */
+    int release[2]; /* the command waits for a byte here before exec */
+    int report[2]; /* errno of a failing exec comes here */
+    int64_t go_ns; /* when the gate opens; 0: it is open */
+    int64_t stop_ns; /* when it closes; 0: never */
+    int64_t kill_ns; /* when SIGKILL follows; 0: nothing was sent */
     int64_t main_end_ns; /* when the command ended; 0: it runs */
-    int interrupts;      /* Ctrl-C so far */
-    bool stopped;        /* the recording is over */
-    bool give_up;        /* do not wait for what still runs */
-    bool lingered;       /* it was said that we wait */
+    int interrupts; /* Ctrl-C so far */
+    bool stopped; /* the recording is over */
+    bool give_up; /* do not wait for what still runs */
+    bool lingered; /* it was said that we wait */
 };
 
 static void say(const struct run *run, const char *text)

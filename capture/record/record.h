@@ -27,19 +27,19 @@ struct record_opts {
     struct record_libraries libraries;
     const char *output; /* with macros; NULL: report%n */
     bool overwrite;
-    int64_t delay_ns;    /* before the recording begins */
+    int64_t delay_ns; /* before the recording begins */
     int64_t duration_ns; /* of the recording; 0: until the command ends */
-    int kill_signal;     /* sent to all when the duration or the capture range is over; 0: none */
-    bool wait_primary;   /* not for processes that the command leaves running */
-    bool show_output;    /* else the command's output goes to /dev/null */
+    int kill_signal; /* sent to all when the duration or the capture range is over; 0: none */
+    bool wait_primary; /* not for processes that the command leaves running */
+    bool show_output; /* else the command's output goes to /dev/null */
     bool replace_injection; /* take the place of another injection library in the environment */
     const char
-        *session_dir;       /* where the session folder goes; NULL: TMPDIR, /tmp, or the output's */
+        *session_dir; /* where the session folder goes; NULL: TMPDIR, /tmp, or the output's */
     const char *const *env; /* NAME=VALUE for the command */
     int env_n;
     char *const *argv; /* the command, NULL-terminated; empty for --recover and --print-env */
     int argc;
-    const char *recover;                      /* convert this session folder instead of running */
+    const char *recover; /* convert this session folder instead of running */
     void (*say)(void *arg, const char *line); /* one line for a person, without a newline */
     void *say_arg;
     int (*progress)(void *arg, uint64_t done, uint64_t all); /* as in convert.h; may be NULL */
@@ -47,14 +47,14 @@ struct record_opts {
 };
 
 struct record_result {
-    int status;    /* of the command, as a shell has it; 127 or 126 where it could not be run */
-    bool ran;      /* it was run */
-    bool written;  /* there is a capture */
-    char *output;  /* its name; owned */
-    char *kept;    /* the session folder, where it was kept for --recover; owned */
-    pid_t pid;     /* of the command */
-    bool nobody;   /* no process loaded the recorder */
-    bool full;     /* --max-size was reached */
+    int status; /* of the command, as a shell has it; 127 or 126 where it could not be run */
+    bool ran; /* it was run */
+    bool written; /* there is a capture */
+    char *output; /* its name; owned */
+    char *kept; /* the session folder, where it was kept for --recover; owned */
+    pid_t pid; /* of the command */
+    bool nobody; /* no process loaded the recorder */
+    bool full; /* --max-size was reached */
     bool in_delay; /* it ended within --delay */
     struct convert_result converted;
 };

@@ -14,7 +14,7 @@
 
 struct spool_place {
     uint32_t user; /* effective user */
-    int seccomp;   /* mode of the calling thread, as prctl gives it */
+    int seccomp; /* mode of the calling thread, as prctl gives it */
     uint64_t root_device;
     uint64_t root_inode;
     uint64_t mounts; /* number of the mount namespace; 0: not known */

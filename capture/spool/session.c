@@ -32,14 +32,14 @@ struct field {
     size_t bytes; /* of a TEXT */
 };
 
-#define FIELD(name, kind)                                                                          \
-    {                                                                                              \
-#name, kind, offsetof(struct session_config, name), 0                                      \
+#define FIELD(name, kind) \
+    { \
+#name, kind, offsetof(struct session_config, name), 0 \
     }
-#define TEXT(name)                                                                                 \
-    {                                                                                              \
-#name, FIELD_TEXT, offsetof(struct session_config, name),                                  \
-            sizeof(((struct session_config *)0)->name)                                             \
+#define TEXT(name) \
+    { \
+#name, FIELD_TEXT, offsetof(struct session_config, name), \
+            sizeof(((struct session_config *)0)->name) \
     }
 
 static const struct field fields[] = {

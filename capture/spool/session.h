@@ -32,20 +32,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SESSION_LIBRARY       "libcutline_inject.so"
-#define SESSION_CONFIG        "config"
-#define SESSION_CONTROL       "control"
+#define SESSION_LIBRARY "libcutline_inject.so"
+#define SESSION_CONFIG "config"
+#define SESSION_CONTROL "control"
 #define SESSION_CONTROL_MAGIC UINT64_C(0x314c544354554c43)
-#define SESSION_LOG_ENTRIES   4000
-#define SESSION_DOMAINS_MAX   64
-#define SESSION_TEXT_BYTES    256
-#define SESSION_REASONS       64
+#define SESSION_LOG_ENTRIES 4000
+#define SESSION_DOMAINS_MAX 64
+#define SESSION_TEXT_BYTES 256
+#define SESSION_REASONS 64
 
 /* Which API calls are recorded. */
 enum session_api {
-    SESSION_API_NONE,   /* no API rows; kernels then have no correlation to a launch */
+    SESSION_API_NONE, /* no API rows; kernels then have no correlation to a launch */
     SESSION_API_LAUNCH, /* only calls that put work on a GPU, and synchronisation ("light") */
-    SESSION_API_ALL     /* every runtime call but the chatty queries ("full") */
+    SESSION_API_ALL /* every runtime call but the chatty queries ("full") */
 };
 
 enum session_graph {
@@ -62,8 +62,8 @@ enum session_range {
 
 /* What the end of the capture range does (--capture-range-end). */
 enum session_range_end {
-    SESSION_RANGE_END_NONE,  /* nothing: once open, collect until the end */
-    SESSION_RANGE_END_STOP,  /* collect one range, then stop for good */
+    SESSION_RANGE_END_NONE, /* nothing: once open, collect until the end */
+    SESSION_RANGE_END_STOP, /* collect one range, then stop for good */
     SESSION_RANGE_END_REPEAT /* collect range_repeat ranges (0: as many as come) */
 };
 
@@ -76,16 +76,16 @@ enum session_domains {
 
 /* The settings of one recording. Texts are UTF-8, cut at SESSION_TEXT_BYTES - 1. */
 struct session_config {
-    bool trace_cuda;      /* default true */
-    bool trace_nvtx;      /* default true */
-    bool driver_api;      /* record driver API rows too; default false */
-    bool memory_usage;    /* --cuda-memory-usage: MEMORY2 and MEMORY_POOL records; default false */
-    bool ring;            /* --ring: max_size_bytes keeps the newest instead of the oldest data */
+    bool trace_cuda; /* default true */
+    bool trace_nvtx; /* default true */
+    bool driver_api; /* record driver API rows too; default false */
+    bool memory_usage; /* --cuda-memory-usage: MEMORY2 and MEMORY_POOL records; default false */
+    bool ring; /* --ring: max_size_bytes keeps the newest instead of the oldest data */
     enum session_api api; /* default SESSION_API_ALL */
-    enum session_graph graph;         /* default SESSION_GRAPH_GRAPH */
-    enum session_range range;         /* default SESSION_RANGE_NONE */
+    enum session_graph graph; /* default SESSION_GRAPH_GRAPH */
+    enum session_range range; /* default SESSION_RANGE_NONE */
     enum session_range_end range_end; /* default SESSION_RANGE_END_STOP */
-    uint32_t range_repeat;            /* for REPEAT: how many ranges, 0 = no limit */
+    uint32_t range_repeat; /* for REPEAT: how many ranges, 0 = no limit */
     uint32_t flush_interval_ms; /* own flush of CUPTI; 0 = never until the end; default 1000 */
     uint32_t
         exit_wait_ms; /* how long the end of a program waits for the last flush; default 5000 */
@@ -93,34 +93,34 @@ struct session_config {
                               thread */
     uint64_t buffers_max_bytes; /* what CUPTI wrote and waits to be taken over, in one process;
                                    beyond it records are dropped; default 128 MiB */
-    uint64_t max_size_bytes;    /* all spools of the session together; 0 = no limit */
+    uint64_t max_size_bytes; /* all spools of the session together; 0 = no limit */
     char range_message[SESSION_TEXT_BYTES]; /* for SESSION_RANGE_NVTX: the text of the range */
-    char range_domain[SESSION_TEXT_BYTES];  /* its domain; "" = the default domain, "*" = any */
-    char cupti_path[4096];                  /* --cupti: this libcupti and no other; "" = search */
-    enum session_domains domains_mode;      /* default SESSION_DOMAINS_ALL */
+    char range_domain[SESSION_TEXT_BYTES]; /* its domain; "" = the default domain, "*" = any */
+    char cupti_path[4096]; /* --cupti: this libcupti and no other; "" = search */
+    enum session_domains domains_mode; /* default SESSION_DOMAINS_ALL */
     uint32_t domains_count;
     char domains[SESSION_DOMAINS_MAX][SESSION_TEXT_BYTES]; /* "default" names the default domain */
 };
 
 /* Bits of session_control.state. */
-#define SESSION_STATE_COLLECT    UINT64_C(1) /* events are kept now; derived from the fields below */
-#define SESSION_STATE_GATE_SHIFT 1           /* 2 bits, enum session_gate */
-#define SESSION_STATE_OPEN_SHIFT 8           /* 24 bits: processes whose capture range is open */
-#define SESSION_STATE_DONE_SHIFT 32          /* 24 bits: capture ranges that are over */
+#define SESSION_STATE_COLLECT UINT64_C(1) /* events are kept now; derived from the fields below */
+#define SESSION_STATE_GATE_SHIFT 1 /* 2 bits, enum session_gate */
+#define SESSION_STATE_OPEN_SHIFT 8 /* 24 bits: processes whose capture range is open */
+#define SESSION_STATE_DONE_SHIFT 32 /* 24 bits: capture ranges that are over */
 
 enum session_gate {
     SESSION_GATE_WAIT, /* not yet (--delay) */
-    SESSION_GATE_GO,   /* collect, or wait for the capture range */
-    SESSION_GATE_STOP  /* over for good (--duration, Ctrl-C) */
+    SESSION_GATE_GO, /* collect, or wait for the capture range */
+    SESSION_GATE_STOP /* over for good (--duration, Ctrl-C) */
 };
 
 /* One change of the COLLECT bit. */
 struct session_transition {
-    int64_t real_ns;  /* CLOCK_REALTIME */
-    int64_t mono_ns;  /* CLOCK_MONOTONIC */
-    uint32_t pid;     /* who did it; the launcher's own pid for the gate */
+    int64_t real_ns; /* CLOCK_REALTIME */
+    int64_t mono_ns; /* CLOCK_MONOTONIC */
+    uint32_t pid; /* who did it; the launcher's own pid for the gate */
     uint16_t collect; /* 1: began, 0: ended */
-    uint16_t cause;   /* enum session_cause */
+    uint16_t cause; /* enum session_cause */
     atomic_uint ready;
     uint32_t reserved;
 };
@@ -133,10 +133,10 @@ enum session_cause {
 
 /* The control page. Times of creation are one clock anchor, taken by the launcher. */
 struct session_control {
-    uint64_t magic;   /* SESSION_CONTROL_MAGIC */
+    uint64_t magic; /* SESSION_CONTROL_MAGIC */
     uint32_t version; /* 1 */
     uint32_t launcher_pid;
-    uint32_t range;     /* enum session_range, fixed at creation */
+    uint32_t range; /* enum session_range, fixed at creation */
     uint32_t range_end; /* enum session_range_end */
     uint32_t range_repeat;
     uint32_t reserved0;
@@ -144,10 +144,10 @@ struct session_control {
     int64_t created_mono_ns;
     uint64_t created_tsc; /* 0 where there is no TSC */
     _Atomic uint64_t state;
-    _Atomic uint64_t spool_bytes;    /* allocated by all processes: what max_size_bytes limits */
+    _Atomic uint64_t spool_bytes; /* allocated by all processes: what max_size_bytes limits */
     _Atomic uint64_t processes_cuda; /* processes in which the CUDA driver loaded the library */
     _Atomic uint64_t processes_nvtx; /* processes in which NVTX loaded it */
-    _Atomic uint64_t spools_failed;  /* processes whose spool could not be made */
+    _Atomic uint64_t spools_failed; /* processes whose spool could not be made */
     /* of them, by enum spool_loss */
     _Atomic uint64_t spools_failed_by[SESSION_REASONS];
     _Atomic uint64_t full; /* 1 once max_size_bytes was reached and not ring */

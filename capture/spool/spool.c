@@ -74,10 +74,10 @@ struct spool_reader {
     uint32_t capacity;
     uint32_t at; /* segment that is loaded, or to be loaded next */
     bool loaded;
-    uint64_t *payload;   /* of the loaded segment; 8-byte aligned */
+    uint64_t *payload; /* of the loaded segment; 8-byte aligned */
     size_t payload_room; /* bytes */
-    size_t used;         /* bytes of payload that may be read */
-    size_t pos;          /* bytes consumed */
+    size_t used; /* bytes of payload that may be read */
+    size_t pos; /* bytes consumed */
     uint32_t tid;
     uint16_t sizes[SPOOL_CUPTI_KINDS];
     uint64_t done_bytes;

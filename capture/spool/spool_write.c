@@ -20,10 +20,10 @@
 
 #define META_FIRST_BYTES (UINT64_C(4) << 10)
 #define META_SLACK_BYTES (UINT64_C(1) << 20) /* beyond a quarter of the limit */
-#define META_LAST_BYTES  (UINT64_C(256) << 10)
-#define META_TEXT_MAX    (UINT32_C(64) << 10)
-#define RETRY_NS         INT64_C(100000000)
-#define RELEASED_TRIES   256
+#define META_LAST_BYTES (UINT64_C(256) << 10)
+#define META_TEXT_MAX (UINT32_C(64) << 10)
+#define RETRY_NS INT64_C(100000000)
+#define RELEASED_TRIES 256
 
 _Static_assert(sizeof(struct spool_header) <= SPOOL_PAGE, "header fits its page");
 _Static_assert(sizeof(struct spool_losses) <= SPOOL_PAGE, "losses fit their page");

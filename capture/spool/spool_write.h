@@ -19,8 +19,8 @@
 #include "capture/spool/session.h"
 #include "capture/spool/spool.h"
 
-#define SPOOL_PATH_BYTES  1200
-#define SPOOL_SPARES      64
+#define SPOOL_PATH_BYTES 1200
+#define SPOOL_SPARES 64
 #define SPOOL_RING_EXTENT 65536
 
 /* A data segment that is complete and may be used again in a ring. */
@@ -41,12 +41,12 @@ struct spool_writer {
     pthread_mutex_t lock; /* growth, META, ring and spares */
     uint64_t device;
     uint64_t inode;
-    uint64_t end;          /* of the file */
+    uint64_t end; /* of the file */
     int64_t retry_mono_ns; /* no growth before this time, after a failure */
     enum spool_loss retry_why;
     _Atomic uint64_t seq;
     struct spool_segment *meta;
-    uint64_t meta_bytes;     /* size of the next META segment */
+    uint64_t meta_bytes; /* size of the next META segment */
     uint64_t meta_all_bytes; /* of all META segments; a ring's events do not push them out */
     uint16_t sizes[SPOOL_CUPTI_KINDS];
     struct spool_segment

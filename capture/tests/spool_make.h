@@ -21,9 +21,9 @@
 struct spool_make {
     struct spool_header header;
     struct spool_losses losses;
-    struct buf body;    /* finished segments */
+    struct buf body; /* finished segments */
     struct buf segment; /* payload of the one that is being made */
-    uint32_t kind;      /* of it */
+    uint32_t kind; /* of it */
     uint32_t state;
     uint32_t tid;
     uint64_t seq;

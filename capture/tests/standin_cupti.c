@@ -11,9 +11,9 @@
 
 #include "capture/spool/cupti_abi.h"
 
-#define KINDS      64
+#define KINDS 64
 #define FILTER_IDS 1024
-#define BUFFERS    4096
+#define BUFFERS 4096
 
 struct layout {
     const char *name;
@@ -21,9 +21,9 @@ struct layout {
     uint16_t sizes[KINDS];
 };
 
-#define COMMON                                                                                     \
-    [CUPTI_KIND_RUNTIME] = 40, [CUPTI_KIND_DRIVER] = 40, [CUPTI_KIND_STREAM] = 24,                 \
-    [CUPTI_KIND_NAME] = 32, [CUPTI_KIND_MODULE] = 24, [CUPTI_KIND_FUNCTION] = 32,                  \
+#define COMMON \
+    [CUPTI_KIND_RUNTIME] = 40, [CUPTI_KIND_DRIVER] = 40, [CUPTI_KIND_STREAM] = 24, \
+    [CUPTI_KIND_NAME] = 32, [CUPTI_KIND_MODULE] = 24, [CUPTI_KIND_FUNCTION] = 32, \
     [CUPTI_KIND_EXTERNAL_CORRELATION] = 24, [CUPTI_KIND_DEVICE_ATTRIBUTE] = 24
 
 /* Sizes as published for these CUDA versions: CUPTI documentation and headers. */

@@ -427,7 +427,7 @@ static void test_bad_times(void **state)
     spool_make_string(&m, 1, "k", 0xABC0);
     add_kernel(&m, 100, 200, 1, SPOOL_NAME_TAG | 1);
     add_kernel(&m, -ZERO_REAL, -ZERO_REAL, 2, SPOOL_NAME_TAG | 1); /* 0 and 0 */
-    add_kernel(&m, 300, 250, 3, SPOOL_NAME_TAG | 1);               /* ends before it begins */
+    add_kernel(&m, 300, 250, 3, SPOOL_NAME_TAG | 1); /* ends before it begins */
     add_kernel(&m, INT64_C(100000000000000), INT64_C(100000000000100), 4, SPOOL_NAME_TAG | 1);
     add_kernel(&m, INT64_MAX - ZERO_REAL - 1, 100, 5, SPOOL_NAME_TAG | 1); /* far in the future */
     assert_int_equal(spool_make_end(&m, false), 0);

@@ -9,7 +9,7 @@
 struct item {
     int64_t key;
     uint64_t number; /* in the order of adding */
-    uint32_t tail;   /* bytes of tail, each with the low byte of number */
+    uint32_t tail; /* bytes of tail, each with the low byte of number */
     uint32_t pad;
 };
 

@@ -14,10 +14,10 @@
 #include "capture/tests/records.h"
 #include "capture/tests/support.h"
 
-#define ARGS(...)                                                                                  \
-    (const char *const[])                                                                          \
-    {                                                                                              \
-        __VA_ARGS__, NULL                                                                          \
+#define ARGS(...) \
+    (const char *const[]) \
+    { \
+        __VA_ARGS__, NULL \
     }
 
 /* Begins a trial with a stand-in CUPTI of that kind; `library` is its file name. */

@@ -13,10 +13,10 @@
 #include "analysis/tests/check.h"
 #include "capture/tests/support.h"
 
-#define ARGS(...)                                                                                  \
-    (const char *const[])                                                                          \
-    {                                                                                              \
-        __VA_ARGS__, NULL                                                                          \
+#define ARGS(...) \
+    (const char *const[]) \
+    { \
+        __VA_ARGS__, NULL \
     }
 
 static void set_text(char *to, const char *text)

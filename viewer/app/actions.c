@@ -6,7 +6,7 @@
 #include "viewer/app/keys.h"
 
 const struct action ACTION_TABLE[ACTION_COUNT] = {
-#define ACTION_ROW(id, name, keys, context, group, help)                                           \
+#define ACTION_ROW(id, name, keys, context, group, help) \
     {name, keys, ACTION_##context, ACTION_GROUP_##group, help, verb_##id},
     ACTIONS(ACTION_ROW)
 #undef ACTION_ROW
@@ -24,8 +24,7 @@ const char *action_group_title(enum action_group group)
 
 enum action_id action_by_name(const char *name, size_t len)
 {
-    int i;
-    for (i = 0; i < ACTION_COUNT; i++) {
+    for (int i = 0; i < ACTION_COUNT; i++) {
         if (strlen(ACTION_TABLE[i].name) == len && memcmp(ACTION_TABLE[i].name, name, len) == 0) {
             return (enum action_id)i;
         }
@@ -35,9 +34,8 @@ enum action_id action_by_name(const char *name, size_t len)
 
 void keymap_defaults(struct keymap *map)
 {
-    int i;
     memset(map, 0, sizeof *map);
-    for (i = 0; i < ACTION_COUNT; i++) {
+    for (int i = 0; i < ACTION_COUNT; i++) {
         const char *at = ACTION_TABLE[i].keys;
         int n = 0;
         while (*at != '\0' && n < ACTION_KEYS_MAX) {
@@ -50,10 +48,8 @@ void keymap_defaults(struct keymap *map)
 
 enum action_id keymap_find(const struct keymap *map, enum action_context context, uint32_t key)
 {
-    int i;
-    int n;
-    for (i = 0; key != 0 && i < ACTION_COUNT; i++) {
-        for (n = 0; ACTION_TABLE[i].context == context && n < ACTION_KEYS_MAX; n++) {
+    for (int i = 0; key != 0 && i < ACTION_COUNT; i++) {
+        for (int n = 0; ACTION_TABLE[i].context == context && n < ACTION_KEYS_MAX; n++) {
             if (map->keys[i][n] == key) {
                 return (enum action_id)i;
             }

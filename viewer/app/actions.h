@@ -22,15 +22,15 @@ enum action_context {
     ACTION_CONTEXT_COUNT,
 };
 
-#define ACTION_GROUPS(X)                                                                           \
-    X(TIME, "Move in time")                                                                        \
-    X(ROWS, "Rows")                                                                                \
-    X(EVENTS, "Events")                                                                            \
-    X(FIND, "Search and filter")                                                                   \
-    X(LISTS, "Lists")                                                                              \
-    X(OTHER, "Other")                                                                              \
-    X(IN_LIST, "In a list")                                                                        \
-    X(IN_HELP, "In this help")                                                                     \
+#define ACTION_GROUPS(X) \
+    X(TIME, "Move in time") \
+    X(ROWS, "Rows") \
+    X(EVENTS, "Events") \
+    X(FIND, "Search and filter") \
+    X(LISTS, "Lists") \
+    X(OTHER, "Other") \
+    X(IN_LIST, "In a list") \
+    X(IN_HELP, "In this help") \
     X(IN_PROMPT, "In a prompt")
 
 enum action_group {
@@ -173,7 +173,7 @@ enum action_id {
     ACTION_COUNT,
 };
 
-#define ACTION_VERB(id, name, keys, context, group, help)                                          \
+#define ACTION_VERB(id, name, keys, context, group, help) \
     void verb_##id(struct app *app, int count);
 ACTIONS(ACTION_VERB)
 #undef ACTION_VERB

@@ -11,7 +11,7 @@
 
 enum {
     APP_COUNT_MAX = 100000,
-    APP_ROWS_TALL = 24,  /* screens of so many rows have room for long texts */
+    APP_ROWS_TALL = 24, /* screens of so many rows have room for long texts */
     APP_ROWS_ROOMY = 16, /* ... have all parts */
     APP_ROWS_SMALL = 10,
     APP_ROWS_RULER = 5
@@ -19,14 +19,13 @@ enum {
 
 static int app_hues(struct app *app)
 {
-    uint32_t i;
     uint32_t count = app->trace->name_count;
     app->hues = malloc((size_t)count + 1);
     app->hue_rgbs = calloc((size_t)count + 1, sizeof *app->hue_rgbs);
     if (app->hues == NULL || app->hue_rgbs == NULL) {
         return -1;
     }
-    for (i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         app->hues[i] = hue_of_name(&app->trace->names[i], &app->hue_rgbs[i]);
     }
     return 0;
@@ -93,8 +92,7 @@ static int app_label_cols(int cols)
         int from;
         int label;
     } widths[] = {{160, 26}, {100, 20}, {60, 17}, {36, 12}, {24, 8}, {12, 5}};
-    size_t i;
-    for (i = 0; i < sizeof widths / sizeof widths[0]; i++) {
+    for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
         if (cols >= widths[i].from) {
             return widths[i].label;
         }
@@ -202,8 +200,6 @@ static bool app_digit(struct app *app, uint32_t code)
 
 void app_key(struct app *app, const struct key *key)
 {
-    enum action_id action;
-    int count;
     if (key->code == KEYS_RESIZE) {
         app_resize(app, key->x, key->y);
         return;
@@ -221,9 +217,9 @@ void app_key(struct app *app, const struct key *key)
     if (app_digit(app, key->code)) {
         return;
     }
-    count = app->count;
+    int count = app->count;
     app->count = 0;
-    action = app_find_action(app, key->code);
+    enum action_id action = app_find_action(app, key->code);
     if (action != ACTION_COUNT) {
         app_run(app, action, count);
     } else {
@@ -322,8 +318,6 @@ static void app_figure(struct app *app, uint32_t device)
     struct app_figures *out = &app->figures;
     int64_t begin_ns = app->window.begin_ns;
     int64_t end_ns = window_end(&app->window);
-    uint32_t first;
-    uint32_t last;
     out->busy_ns[device] = 0;
     out->span_ns[device] = 0;
     out->gap_ns[device] = 0;
@@ -343,8 +337,8 @@ static void app_figure(struct app *app, uint32_t device)
     out->span_ns[device] = end_ns - begin_ns;
     out->busy_ns[device] = busy_device_ns(busy, device, begin_ns, end_ns);
     out->gap_ns[device] = out->span_ns[device] - out->busy_ns[device];
-    first = busy_union_lower(work, begin_ns);
-    last = busy_union_upper(work, end_ns);
+    uint32_t first = busy_union_lower(work, begin_ns);
+    uint32_t last = busy_union_upper(work, end_ns);
     if (first >= last) {
         out->gap_count[device] = 1;
         return;
@@ -385,14 +379,13 @@ static void app_parts(struct app *app)
 {
     uint32_t device = app_device(app);
     uint32_t most = app->prompt.kind == PROMPT_NONE ? APP_PARTS_OPS : APP_PARTS_OPS / 10;
-    const struct overlap *overlap;
     struct overlap_sums sums;
     app->figures.has_parts = false;
     if (device >= app->figures.device_count || app->figures.span_ns[device] <= 0 ||
         app->trace->events[TRACE_GPU].count > most || app->layout.detail_row < 0) {
         return;
     }
-    overlap = app_overlap(app);
+    const struct overlap *overlap = app_overlap(app);
     if (overlap != NULL) {
         /* Between the first and the last op, as the figures of the header. */
         int64_t first_ns = app_busy(app)->devices[device].begin_ns[0];
@@ -406,12 +399,11 @@ static void app_parts(struct app *app)
 static void app_settle_rows(struct app *app)
 {
     struct rows_filter filter = {app->filter.terms, app->filter.busy, app->filter.stamp};
-    uint32_t i;
     app_scroll(app);
-    for (i = 0; i < app->rows.pinned_count; i++) {
+    for (uint32_t i = 0; i < app->rows.pinned_count; i++) {
         rows_settle(&app->rows, app->rows.shown[i], &filter);
     }
-    for (i = 0; i < (uint32_t)app->layout.body_rows; i++) {
+    for (uint32_t i = 0; i < (uint32_t)app->layout.body_rows; i++) {
         if (app->first_shown + i < app->rows.shown_count) {
             rows_settle(&app->rows, app->rows.shown[app->first_shown + i], &filter);
         }
@@ -436,7 +428,6 @@ static void app_relate(struct app *app)
 
 void app_settle(struct app *app)
 {
-    uint32_t device;
     tour_advance(app);
     app_lay_out(app);
     if (app->window.cols != app->layout.time_cols) {
@@ -445,7 +436,7 @@ void app_settle(struct app *app)
     app_settle_rows(app);
     app->figures.device_count =
         app->trace->device_count < APP_DEVICES_SHOWN ? app->trace->device_count : APP_DEVICES_SHOWN;
-    for (device = 0; device < app->figures.device_count; device++) {
+    for (uint32_t device = 0; device < app->figures.device_count; device++) {
         app_figure(app, device);
     }
     app_relate(app);

@@ -69,16 +69,16 @@ enum app_names {
 
 struct app_filter {
     char pattern[PROMPT_BYTES]; /* the last good one, "" = none */
-    struct terms *terms;        /* owned; NULL = all */
-    struct busy *busy;          /* owned; NULL = unfiltered */
-    struct busy *spare;         /* owned; its memory is for the next filter; NULL = none */
-    uint64_t stamp;             /* counts up with every change */
+    struct terms *terms; /* owned; NULL = all */
+    struct busy *busy; /* owned; NULL = unfiltered */
+    struct busy *spare; /* owned; its memory is for the next filter; NULL = none */
+    uint64_t stamp; /* counts up with every change */
 };
 
 struct app_search {
     char pattern[PROMPT_BYTES];
     uint64_t *bits; /* owned */
-    bool shown;     /* matches are marked: until Escape */
+    bool shown; /* matches are marked: until Escape */
 };
 
 /* A place that the person wants to find again. */
@@ -102,14 +102,14 @@ struct app_pair {
     const struct app *other; /* NULL = none */
     const struct align_names *names;
     int64_t shift_ns; /* time in the other - time here */
-    bool is_new;      /* this one is NEW, the other BASE */
+    bool is_new; /* this one is NEW, the other BASE */
 };
 
 /* What a person takes away. */
 enum app_take {
     TAKE_NONE,
-    TAKE_SCREEN,  /* the frame as text */
-    TAKE_SVG,     /* the frame as a picture */
+    TAKE_SCREEN, /* the frame as text */
+    TAKE_SVG, /* the frame as a picture */
     TAKE_COMMAND, /* a command line, in app.taken */
 };
 
@@ -120,7 +120,7 @@ struct app_figures {
     int64_t span_ns[APP_DEVICES_SHOWN]; /* the window within the device's first .. last op */
     int64_t gap_ns[APP_DEVICES_SHOWN];
     uint32_t gap_count[APP_DEVICES_SHOWN];
-    bool has_parts;             /* parts is known */
+    bool has_parts; /* parts is known */
     struct overlap_parts parts; /* of the current device in the window */
 };
 
@@ -129,15 +129,15 @@ struct app_layout {
     int cols;
     int rows;
     int label_cols; /* width of the row labels */
-    int time_cols;  /* width of the timeline: the window's */
-    int ruler_row;  /* -1 = none */
-    int body_row;   /* the first row of the timeline */
+    int time_cols; /* width of the timeline: the window's */
+    int ruler_row; /* -1 = none */
+    int body_row; /* the first row of the timeline */
     int body_rows;
-    int list_row;    /* title of the list or help, -1 = closed */
-    int list_rows;   /* with title and heads */
-    int detail_row;  /* the rule above the detail, -1 = none */
+    int list_row; /* title of the list or help, -1 = closed */
+    int list_rows; /* with title and heads */
+    int detail_row; /* the rule above the detail, -1 = none */
     int detail_rows; /* with the rule */
-    int tour_row;    /* two rows of the tour, -1 = none */
+    int tour_row; /* two rows of the tour, -1 = none */
     int status_row;
 };
 
@@ -146,20 +146,20 @@ struct app {
     char title[APP_TITLE_BYTES]; /* the file name in the header */
     struct rows rows;
     struct facts *facts; /* owned */
-    struct busy *busy;   /* owned: all ops */
-    uint8_t *hues;       /* owned: by name */
-    uint16_t *hue_rgbs;  /* owned: by name, for HUE_RGB */
+    struct busy *busy; /* owned: all ops */
+    uint8_t *hues; /* owned: by name */
+    uint16_t *hue_rgbs; /* owned: by name, for HUE_RGB */
     struct labels labels;
     enum app_names names; /* which names are shown */
     struct keymap keymap;
     struct app_layout layout;
     struct window window;
-    int cursor_col;       /* the time cursor: where zooming keeps still */
-    uint32_t row;         /* the current row: an index in rows.list */
+    int cursor_col; /* the time cursor: where zooming keeps still */
+    uint32_t row; /* the current row: an index in rows.list */
     uint32_t first_shown; /* scrolling: the first unpinned place in rows.shown on the screen */
     struct app_event event;
     struct app_event related; /* the launch of the selected op, the first op of a launch */
-    int64_t gap_begin_ns;     /* the selected gap; begin = end: none */
+    int64_t gap_begin_ns; /* the selected gap; begin = end: none */
     int64_t gap_end_ns;
     uint32_t gap_device;
     struct app_filter filter;
@@ -174,14 +174,14 @@ struct app {
     int back_count;
     struct app_view forward[APP_HISTORY];
     int forward_count;
-    bool moving;  /* the last action was a pan or zoom: it shares its history entry */
+    bool moving; /* the last action was a pan or zoom: it shares its history entry */
     int drag_col; /* where the mouse went down on the timeline, -1 = it did not */
-    int count;    /* digits typed so far */
+    int count; /* digits typed so far */
     char message[APP_MESSAGE_BYTES]; /* shown on the status line until the next key */
     bool message_is_error;
     char reading[APP_READING_BYTES]; /* how far the file is read, "" = it is not being read */
-    int tour_step;                   /* from 1; 0 = no tour */
-    bool hide;                       /* what the filter leaves out is hidden, not dimmed */
+    int tour_step; /* from 1; 0 = no tour */
+    bool hide; /* what the filter leaves out is hidden, not dimmed */
     bool quit;
     bool reload; /* the person asks for the file to be read again */
     bool redraw; /* the whole screen must be sent again */
@@ -195,13 +195,13 @@ struct app {
     enum app_ask ask;
     char asked[PROMPT_BYTES];
     enum app_take take; /* what the terminal is asked to hand out; TAKE_NONE = nothing */
-    struct buf taken;   /* its text, where it does not need the screen */
-    int mark_count;     /* of A and B: 0, 1, 2 */
+    struct buf taken; /* its text, where it does not need the screen */
+    int mark_count; /* of A and B: 0, 1, 2 */
     int64_t mark_ns[2];
     uint64_t span_stamp; /* counts up when what the lists are about changes */
     struct app_bookmark bookmarks[APP_BOOKMARKS];
     int bookmark_count;
-    uint32_t instances_name;    /* what the list of instances is about */
+    uint32_t instances_name; /* what the list of instances is about */
     struct filter *list_filter; /* owned: of the lines of the list; NULL = all */
     uint64_t listed_span_stamp;
     struct window listed_window; /* what the list was made for */

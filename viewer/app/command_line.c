@@ -32,29 +32,24 @@ static const struct command_text COMMAND_TEXTS[] = {
 
 int app_command(struct app *app, const char *line, struct err *err)
 {
-    size_t name_len;
-    const char *text;
-    enum action_id action;
     char *end = NULL;
-    long count;
-    size_t i;
     line += strspn(line, " ");
-    name_len = strcspn(line, " ");
-    text = line + name_len + strspn(line + name_len, " ");
+    size_t name_len = strcspn(line, " ");
+    const char *text = line + name_len + strspn(line + name_len, " ");
     if (name_len == 0) {
         return 0;
     }
-    action = action_by_name(line, name_len);
+    enum action_id action = action_by_name(line, name_len);
     if (action == ACTION_COUNT || ACTION_TABLE[action].context == ACTION_PROMPT) {
         return err_set(err, "no action '%.*s': Tab completes names, %s lists them",
                        (int)(name_len < 60 ? name_len : 60), line, "?");
     }
-    for (i = 0; text[0] != '\0' && i < sizeof COMMAND_TEXTS / sizeof COMMAND_TEXTS[0]; i++) {
+    for (size_t i = 0; text[0] != '\0' && i < sizeof COMMAND_TEXTS / sizeof COMMAND_TEXTS[0]; i++) {
         if (COMMAND_TEXTS[i].action == action) {
             return COMMAND_TEXTS[i].run(app, text, err);
         }
     }
-    count = strtol(text, &end, 10);
+    long count = strtol(text, &end, 10);
     if (*end != '\0' || count < 0 || count > 100000) {
         return err_set(err, "%s takes a number at most, not '%.40s'", ACTION_TABLE[action].name,
                        text);
@@ -74,12 +69,11 @@ static bool command_fits(int action, const char *text, size_t len)
 static const char *command_candidate(const char *text, int at)
 {
     int found = 0;
-    int i;
-    for (i = 0; i < ACTION_COUNT; i++) {
+    for (int i = 0; i < ACTION_COUNT; i++) {
         found += command_fits(i, text, strlen(text)) ? 1 : 0;
     }
     at = found > 0 ? at % found : 0;
-    for (i = 0; i < ACTION_COUNT && found > 0; i++) {
+    for (int i = 0; i < ACTION_COUNT && found > 0; i++) {
         if (command_fits(i, text, strlen(text)) && at-- == 0) {
             return ACTION_TABLE[i].name;
         }

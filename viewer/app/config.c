@@ -81,10 +81,9 @@ static int config_set(struct config *config, const struct config_setting *settin
 
 void config_init(struct config *config)
 {
-    int i;
     *config = (struct config){0};
     keymap_defaults(&config->keymap);
-    for (i = 0; i < CONFIG_SETTING_COUNT; i++) {
+    for (int i = 0; i < CONFIG_SETTING_COUNT; i++) {
         struct config_word value = {CONFIG_SETTINGS[i].initial, strlen(CONFIG_SETTINGS[i].initial)};
         (void)config_set(config, &CONFIG_SETTINGS[i], &value, NULL);
     }
@@ -93,10 +92,8 @@ void config_init(struct config *config)
 /* Takes a key from every other action of the same context. */
 static void config_free_key(struct keymap *map, enum action_context context, uint32_t key)
 {
-    int i;
-    int n;
-    for (i = 0; i < ACTION_COUNT; i++) {
-        for (n = 0; n < ACTION_KEYS_MAX; n++) {
+    for (int i = 0; i < ACTION_COUNT; i++) {
+        for (int n = 0; n < ACTION_KEYS_MAX; n++) {
             if (ACTION_TABLE[i].context == context && map->keys[i][n] == key) {
                 map->keys[i][n] = 0;
             }
@@ -117,11 +114,10 @@ static int config_keys(struct config *config, const struct config_word *action,
     memset(config->keymap.keys[id], 0, sizeof config->keymap.keys[id]);
     while (at < value->len) {
         size_t begin = at;
-        uint32_t key;
         while (at < value->len && value->text[at] != ' ' && value->text[at] != '\t') {
             at++;
         }
-        key = keys_by_name(value->text + begin, at - begin);
+        uint32_t key = keys_by_name(value->text + begin, at - begin);
         if (key == 0 || n == ACTION_KEYS_MAX) {
             return err_set(err,
                            key == 0 ? "no key '%.*s'; write a, C-u, F5, PageDown, Space"
@@ -152,9 +148,6 @@ static struct config_word config_trim(const char *text, size_t len)
 static int config_line(struct config *config, const struct config_word *line, struct err *err)
 {
     const char *equals = memchr(line->text, '=', line->len);
-    struct config_word name;
-    struct config_word value;
-    int i;
     if (line->len == 0 || line->text[0] == '#') {
         return 0;
     }
@@ -162,13 +155,14 @@ static int config_line(struct config *config, const struct config_word *line, st
     if (equals == NULL) {
         return err_set(err, "a line is 'name = value' or 'key ACTION = KEYS'");
     }
-    name = config_trim(line->text, (size_t)(equals - line->text));
-    value = config_trim(equals + 1, line->len - (size_t)(equals + 1 - line->text));
+    struct config_word name = config_trim(line->text, (size_t)(equals - line->text));
+    struct config_word value =
+        config_trim(equals + 1, line->len - (size_t)(equals + 1 - line->text));
     if (name.len > 4 && memcmp(name.text, "key ", 4) == 0) {
         struct config_word action = config_trim(name.text + 4, name.len - 4);
         return config_keys(config, &action, &value, err);
     }
-    for (i = 0; i < CONFIG_SETTING_COUNT; i++) {
+    for (int i = 0; i < CONFIG_SETTING_COUNT; i++) {
         if (config_is(&name, CONFIG_SETTINGS[i].name)) {
             return config_set(config, &CONFIG_SETTINGS[i], &value, err);
         }
@@ -198,17 +192,16 @@ int config_parse(struct config *config, const char *text, size_t len, struct err
 void config_default(struct buf *out)
 {
     struct config config;
-    int i;
     config_init(&config);
     buf_adds(out, "# Settings of cutline. Take away the # of what you change.\n");
-    for (i = 0; i < CONFIG_SETTING_COUNT; i++) {
+    for (int i = 0; i < CONFIG_SETTING_COUNT; i++) {
         const struct config_setting *setting = &CONFIG_SETTINGS[i];
         buf_addf(out, "\n# %s: %s\n#%s = %s\n", setting->help,
                  setting->choices != NULL ? setting->choices : "yes no", setting->name,
                  setting->initial);
     }
     buf_adds(out, "\n# Keys: key ACTION = KEY ...; a key is taken from the action that had it.\n");
-    for (i = 0; i < ACTION_COUNT; i++) {
+    for (int i = 0; i < ACTION_COUNT; i++) {
         char keys[128];
         buf_addf(out, "\n# %s\n#key %s = %s\n", ACTION_TABLE[i].help, ACTION_TABLE[i].name,
                  keydoc_keys(&config.keymap, (enum action_id)i, keys, sizeof keys));

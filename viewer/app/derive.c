@@ -90,8 +90,6 @@ static int derive_finish(struct derive_items *items, enum trace_table table, str
                          struct err *err)
 {
     uint32_t lanes = 0;
-    uint32_t lane;
-    size_t i;
     int rc = -1;
     *out = (struct derive){.table = table};
     if (!items->failed && items->count < UINT32_MAX) {
@@ -103,14 +101,14 @@ static int derive_finish(struct derive_items *items, enum trace_table table, str
         free(items->list);
         return err_nomem(err, "the derived rows");
     }
-    for (i = 0; i < items->count; i++) {
+    for (size_t i = 0; i < items->count; i++) {
         out->lane_end[items->list[i].lane + 1]++;
     }
-    for (lane = 0; lane < lanes; lane++) {
+    for (uint32_t lane = 0; lane < lanes; lane++) {
         out->lane_end[lane + 1] += out->lane_end[lane];
     }
     /* lane_end[lane] is now the first free place of the lane, at the end one past its last. */
-    for (i = 0; i < items->count; i++) {
+    for (size_t i = 0; i < items->count; i++) {
         uint32_t at = out->lane_end[items->list[i].lane]++;
         out->begin_ns[at] = items->list[i].begin_ns;
         out->end_ns[at] = items->list[i].end_ns;
@@ -157,8 +155,7 @@ int derive_copies(const struct trace *trace, uint32_t device, struct derive *out
     const struct trace_device *gpu = &trace->devices[device];
     const struct trace_events *events = &trace->events[TRACE_GPU];
     struct derive_items items = {0};
-    uint32_t lane;
-    for (lane = gpu->first_lane; lane < gpu->first_lane + gpu->lane_count; lane++) {
+    for (uint32_t lane = gpu->first_lane; lane < gpu->first_lane + gpu->lane_count; lane++) {
         uint32_t i = trace->lanes[lane].first;
         uint32_t end = i + trace->lanes[lane].count;
         for (; i < end; i++) {
@@ -226,17 +223,15 @@ int derive_projected(const struct projection *projection, uint32_t device, uint3
     const struct projection_lane *lanes = derive_lanes(projection, device, thread, &lane_count);
     size_t total = 0;
     uint32_t at = 0;
-    uint32_t lane;
     *out = (struct derive){.table = TRACE_NVTX};
-    for (lane = 0; lane < lane_count; lane++) {
+    for (uint32_t lane = 0; lane < lane_count; lane++) {
         total += lanes[lane].count;
     }
     if (derive_alloc(out, total, lane_count) != 0) {
         return err_nomem(err, "the projected ranges");
     }
-    for (lane = 0; lane < lane_count; lane++) {
-        uint32_t i;
-        for (i = lanes[lane].first; i < lanes[lane].first + lanes[lane].count; i++) {
+    for (uint32_t lane = 0; lane < lane_count; lane++) {
+        for (uint32_t i = lanes[lane].first; i < lanes[lane].first + lanes[lane].count; i++) {
             const struct projected *range = &projection->list[i];
             out->begin_ns[at] = range->begin_ns;
             out->end_ns[at] = range->end_ns;

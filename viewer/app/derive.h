@@ -22,7 +22,7 @@ struct derive {
     int64_t *begin_ns;
     int64_t *end_ns;
     uint32_t *name;
-    uint32_t *index;    /* event in the table */
+    uint32_t *index; /* event in the table */
     uint32_t *lane_end; /* lane_count: one past the last event of each lane */
     uint32_t lane_count;
 };

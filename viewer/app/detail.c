@@ -23,7 +23,7 @@ struct detail_table {
 };
 
 #define DETAIL_COLUMN(table, id, name, type) name,
-#define DETAIL_COLUMNS(table, list)                                                                \
+#define DETAIL_COLUMNS(table, list) \
     static const char *const DETAIL_##table[] = {list(DETAIL_COLUMN)}
 /* clang-format off */
 DETAIL_COLUMNS(KERNEL, STORE_KERNEL_COLUMNS);
@@ -37,9 +37,9 @@ DETAIL_COLUMNS(OVERHEAD, STORE_OVERHEAD_COLUMNS);
 DETAIL_COLUMNS(PROFILER, STORE_PROFILER_OVERHEAD_COLUMNS);
 /* clang-format on */
 
-#define DETAIL_TABLE(text, list)                                                                   \
-    {                                                                                              \
-        text, list, (int)(sizeof(list) / sizeof((list)[0]))                                        \
+#define DETAIL_TABLE(text, list) \
+    { \
+        text, list, (int)(sizeof(list) / sizeof((list)[0])) \
     }
 static const struct detail_table DETAIL_TABLES[] = {
     DETAIL_TABLE("CUPTI_ACTIVITY_KIND_KERNEL", DETAIL_KERNEL),
@@ -55,8 +55,7 @@ static const struct detail_table DETAIL_TABLES[] = {
 
 static const struct detail_table *detail_table(const char *name)
 {
-    size_t i;
-    for (i = 0; i < sizeof DETAIL_TABLES / sizeof DETAIL_TABLES[0]; i++) {
+    for (size_t i = 0; i < sizeof DETAIL_TABLES / sizeof DETAIL_TABLES[0]; i++) {
         if (strcmp(DETAIL_TABLES[i].name, name) == 0) {
             return &DETAIL_TABLES[i];
         }
@@ -76,16 +75,14 @@ void detail_free(struct detail *detail)
 
 static void detail_add(struct detail *detail, const char *key, const char *value, size_t len)
 {
-    struct detail_field *field;
-    const char *copy;
     if (detail->field_count == DETAIL_FIELDS) {
         return;
     }
-    copy = arena_copy(&detail->arena, value, len);
+    const char *copy = arena_copy(&detail->arena, value, len);
     if (copy == NULL) {
         return;
     }
-    field = &detail->fields[detail->field_count++];
+    struct detail_field *field = &detail->fields[detail->field_count++];
     field->key = key;
     field->value = copy;
     field->value_len = len;
@@ -98,9 +95,7 @@ static void detail_fetch(struct app *app, const char *source)
     const struct detail_table *table = detail_table(source);
     int64_t row = app->trace->events[app->event.table].row[app->event.index];
     struct store_cursor *cursor = NULL;
-    struct store_scan scan;
     struct err err = {0};
-    int i;
     if (table == NULL || detail->store_failed) {
         return;
     }
@@ -111,13 +106,14 @@ static void detail_fetch(struct app *app, const char *source)
         detail->store_failed = true;
         return;
     }
-    scan = (struct store_scan){table->name, table->columns, table->count, row, row + 1};
+    struct store_scan scan =
+        (struct store_scan){table->name, table->columns, table->count, row, row + 1};
     cursor = store_scan(detail->store, &scan, &err);
     if (cursor == NULL) {
         return;
     }
     if (store_next(cursor, &err) == 1) {
-        for (i = 0; i < table->count; i++) {
+        for (int i = 0; i < table->count; i++) {
             size_t len = 0;
             const char *text = store_text(cursor, i, &len);
             if (text != NULL) {
@@ -131,8 +127,7 @@ static void detail_fetch(struct app *app, const char *source)
 /* The value of a column as text, NULL where the file has none. */
 static const char *detail_value(const struct detail *detail, const char *key)
 {
-    int i;
-    for (i = 0; i < detail->field_count; i++) {
+    for (int i = 0; i < detail->field_count; i++) {
         if (strcmp(detail->fields[i].key, key) == 0) {
             return detail->fields[i].value;
         }
@@ -251,14 +246,12 @@ static void detail_launched(struct app *app)
     struct buf *out = &app->detail.origin;
     uint32_t call = trace->events[TRACE_GPU].link[app->event.index];
     char text[TIMEFMT_BYTES];
-    uint32_t thread;
-    int64_t queue_ns;
     if (call == TRACE_NONE) {
         buf_adds(out, "the capture has no call that launched it");
         return;
     }
-    thread = trace->lanes[trace_lane_of(trace, TRACE_API, call)].thread;
-    queue_ns = app_event_begin(app, app->event) - trace->events[TRACE_API].end_ns[call];
+    uint32_t thread = trace->lanes[trace_lane_of(trace, TRACE_API, call)].thread;
+    int64_t queue_ns = app_event_begin(app, app->event) - trace->events[TRACE_API].end_ns[call];
     buf_addf(out, "launched by %s (thread %lld), ",
              trace->names[trace->events[TRACE_API].name[call]].brief,
              (long long)trace->threads[thread].tid);
@@ -328,12 +321,11 @@ static void detail_tops(struct app *app, const struct list *list, const char *le
 {
     struct buf *out = &app->detail.origin;
     char text[TIMEFMT_BYTES];
-    size_t i;
     if (list->count == 0) {
         return;
     }
     buf_addf(out, "%s%s ", out->len > 0 ? "; " : "", lead);
-    for (i = 0; i < list->count && i < 3; i++) {
+    for (size_t i = 0; i < list->count && i < 3; i++) {
         const struct trace_name *name = &app->trace->names[list->rows[i].name];
         buf_addf(out, "%s%.*s %s", i > 0 ? ", " : "",
                  (int)(name->brief_len < 40 ? name->brief_len : 40), name->brief,
@@ -348,14 +340,13 @@ static void detail_parts(struct app *app, const struct measure *found)
     double all =
         found->end_ns > found->begin_ns ? 100.0 / (double)(found->end_ns - found->begin_ns) : 0.0;
     char text[TIMEFMT_BYTES];
-    size_t i;
     buf_addf(out,
              "compute %.1f %%, communication %.1f %%, both %.1f %%, only copies %.1f %%, "
              "idle %.1f %%",
              (double)parts->compute_only_ns * all, (double)parts->communication_only_ns * all,
              (double)parts->both_ns * all, (double)parts->copy_only_ns * all,
              (double)parts->idle_ns * all);
-    for (i = 0; i < found->kind_count && i < 3; i++) {
+    for (size_t i = 0; i < found->kind_count && i < 3; i++) {
         buf_addf(out, "%s %s %s", i == 0 ? "   idle by" : ",", found->by_kind[i].name,
                  timefmt_duration(found->by_kind[i].total_ns, text));
     }

@@ -27,8 +27,8 @@ struct detail_field {
 };
 
 struct detail {
-    struct buf title;  /* the name */
-    struct buf facts;  /* "stream 7   412.3 us   grid 32x8x1 ..." */
+    struct buf title; /* the name */
+    struct buf facts; /* "stream 7   412.3 us   grid 32x8x1 ..." */
     struct buf origin; /* "launched by cudaLaunchKernel (thread 4242) 18.4 us before; in ..." */
     struct detail_field fields[DETAIL_FIELDS];
     int field_count;

@@ -7,8 +7,7 @@
 static uint32_t hue_hash(const char *text, uint32_t len)
 {
     uint32_t hash = 2166136261U;
-    uint32_t i;
-    for (i = 0; i < len; i++) {
+    for (uint32_t i = 0; i < len; i++) {
         hash = (hash ^ (unsigned char)text[i]) * 16777619U;
     }
     return hash ^ hash >> 15;
@@ -25,8 +24,7 @@ static uint8_t hue_of_api(uint16_t api)
         {TRACE_API_COPY | TRACE_API_SET, HUE_COPY},
         {TRACE_API_ALLOC | TRACE_API_MODULE, HUE_ALLOC},
     };
-    size_t i;
-    for (i = 0; i < sizeof hues / sizeof hues[0]; i++) {
+    for (size_t i = 0; i < sizeof hues / sizeof hues[0]; i++) {
         if ((api & hues[i].flags) != 0) {
             return hues[i].hue;
         }

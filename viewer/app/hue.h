@@ -12,7 +12,7 @@
 #include "analysis/trace/trace.h"
 
 enum {
-    HUE_NAMES = 12,  /* the palette for names */
+    HUE_NAMES = 12, /* the palette for names */
     HUE_LAUNCH = 12, /* what API calls and copies do */
     HUE_SYNC,
     HUE_COPY_IN,

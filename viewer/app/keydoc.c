@@ -12,15 +12,13 @@ enum {
 char *keydoc_keys(const struct keymap *map, enum action_id action, char *out, size_t room)
 {
     size_t len = 0;
-    int n;
     out[0] = '\0';
-    for (n = 0; n < ACTION_KEYS_MAX; n++) {
+    for (int n = 0; n < ACTION_KEYS_MAX; n++) {
         char name[KEYS_NAME_BYTES];
-        size_t more;
         if (map->keys[action][n] == 0) {
             continue;
         }
-        more = strlen(keys_name(map->keys[action][n], name));
+        size_t more = strlen(keys_name(map->keys[action][n], name));
         if (len + more + 2 > room) {
             break;
         }
@@ -35,12 +33,10 @@ char *keydoc_keys(const struct keymap *map, enum action_id action, char *out, si
 
 void keydoc_text(const struct keymap *map, struct buf *out)
 {
-    int group;
-    int i;
-    for (group = 0; group < ACTION_GROUP_COUNT; group++) {
+    for (int group = 0; group < ACTION_GROUP_COUNT; group++) {
         buf_addf(out, "%s%s:\n", group > 0 ? "\n" : "",
                  action_group_title((enum action_group)group));
-        for (i = 0; i < ACTION_COUNT; i++) {
+        for (int i = 0; i < ACTION_COUNT; i++) {
             char keys[KEYDOC_BYTES];
             if ((int)ACTION_TABLE[i].group == group) {
                 buf_addf(out, "  %-17s %-16s %s\n",
@@ -71,12 +67,10 @@ static void keydoc_mdoc_keys(struct buf *out, const char *keys)
 void keydoc_mdoc(struct buf *out)
 {
     struct keymap map;
-    int group;
-    int i;
     keymap_defaults(&map);
-    for (group = 0; group < ACTION_GROUP_COUNT; group++) {
+    for (int group = 0; group < ACTION_GROUP_COUNT; group++) {
         buf_addf(out, ".Ss %s\n.Bl -tag -width Ds\n", action_group_title((enum action_group)group));
-        for (i = 0; i < ACTION_COUNT; i++) {
+        for (int i = 0; i < ACTION_COUNT; i++) {
             char keys[KEYDOC_BYTES];
             if ((int)ACTION_TABLE[i].group != group) {
                 continue;

@@ -60,12 +60,11 @@ static int keys_position(const char *text, struct key *key)
 {
     char *end = NULL;
     long x = strtol(text, &end, 10);
-    long y;
     if (end == text || *end != ',' || x < 0 || x > KEYS_POSITION_MAX) {
         return -1;
     }
     text = end + 1;
-    y = strtol(text, &end, 10);
+    long y = strtol(text, &end, 10);
     if (end == text || *end != '\0' || y < 0 || y > KEYS_POSITION_MAX) {
         return -1;
     }
@@ -77,7 +76,6 @@ static int keys_position(const char *text, struct key *key)
 static int keys_word(char *word, struct key *key)
 {
     char *colon = strchr(word, ':');
-    int i;
     if (colon != NULL) {
         *colon = '\0';
         if (keys_position(colon + 1, key) != 0) {
@@ -89,7 +87,7 @@ static int keys_word(char *word, struct key *key)
         key->code = (uint32_t)word[2] & 0x1FU;
         return 0;
     }
-    for (i = 0; i < KEYS_WORD_COUNT; i++) {
+    for (int i = 0; i < KEYS_WORD_COUNT; i++) {
         if (strcasecmp(word, KEYS_WORDS[i].word) == 0) {
             key->code = KEYS_WORDS[i].code;
             return 0;
@@ -102,7 +100,6 @@ int keys_parse(const char **at, const char *end, struct key *key, struct err *er
 {
     const char *close = NULL;
     char word[KEYS_NAME_BYTES];
-    size_t len;
     *key = (struct key){0};
     if (**at != '<') {
         *at += utf8_decode(*at, (size_t)(end - *at), &key->code);
@@ -112,7 +109,7 @@ int keys_parse(const char **at, const char *end, struct key *key, struct err *er
     if (close == NULL) {
         return err_set(err, "key '<...' has no '>': write <lt> for the character '<'");
     }
-    len = (size_t)(close - *at - 1);
+    size_t len = (size_t)(close - *at - 1);
     if (len == 0 || len >= sizeof word) {
         return err_set(err, "key '<%.*s>' is not known: see the keys in cutline-view(1)",
                        (int)(len < 40 ? len : 40), *at + 1);
@@ -129,9 +126,7 @@ int keys_parse(const char **at, const char *end, struct key *key, struct err *er
 
 char *keys_name(uint32_t code, char *out)
 {
-    size_t len;
-    int i;
-    for (i = 0; i < KEYS_WORD_COUNT; i++) {
+    for (int i = 0; i < KEYS_WORD_COUNT; i++) {
         if (KEYS_WORDS[i].code == code) {
             const char *word = code == '<' ? "<" : KEYS_WORDS[i].word;
             (void)snprintf(out, KEYS_NAME_BYTES, "%s", word);
@@ -142,7 +137,7 @@ char *keys_name(uint32_t code, char *out)
         (void)snprintf(out, KEYS_NAME_BYTES, "C-%c", (int)(code + 'a' - 1));
         return out;
     }
-    len = utf8_encode(code, out);
+    size_t len = utf8_encode(code, out);
     out[len] = '\0';
     return out;
 }

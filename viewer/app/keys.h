@@ -38,7 +38,7 @@ enum keys_code {
     KEYS_F5,
     KEYS_CLICK, /* the mouse: x, y say where */
     KEYS_DOUBLE_CLICK,
-    KEYS_PRESS,   /* a drag begins */
+    KEYS_PRESS, /* a drag begins */
     KEYS_RELEASE, /* ... and ends */
     KEYS_WHEEL_UP,
     KEYS_WHEEL_DOWN,

@@ -90,7 +90,7 @@ static struct label labels_difference(const struct trace_name *name, uint32_t pr
 /* Words of a group and in how many of its names they are. */
 struct labels_words {
     struct intern table;
-    uint32_t *in;   /* by word: names that hold it */
+    uint32_t *in; /* by word: names that hold it */
     uint32_t *last; /* by word: the name that was counted last + 1 */
     uint32_t cap;
 };
@@ -99,11 +99,10 @@ struct labels_words {
 static uint32_t labels_word(const struct trace_name *name, uint32_t *at, const char **word)
 {
     uint32_t end = labels_len(name->full_len);
-    uint32_t begin;
     while (*at < end && !labels_is_word(name->full[*at])) {
         (*at)++;
     }
-    begin = *at;
+    uint32_t begin = *at;
     while (*at < end && labels_is_word(name->full[*at])) {
         (*at)++;
     }
@@ -115,17 +114,15 @@ static uint32_t labels_word(const struct trace_name *name, uint32_t *at, const c
 static bool labels_room(struct labels_words *words)
 {
     uint32_t cap = words->cap == 0 ? 256 : words->cap * 2;
-    uint32_t *in;
-    uint32_t *last;
     if (words->table.count < words->cap) {
         return true;
     }
-    in = realloc(words->in, cap * sizeof *in);
+    uint32_t *in = realloc(words->in, cap * sizeof *in);
     if (in == NULL) {
         return false;
     }
     words->in = in;
-    last = realloc(words->last, cap * sizeof *last);
+    uint32_t *last = realloc(words->last, cap * sizeof *last);
     if (last == NULL) {
         return false;
     }
@@ -142,11 +139,10 @@ static void labels_count(struct labels_words *words, const struct trace_name *na
     const char *word = NULL;
     uint32_t len;
     while ((len = labels_word(name, &at, &word)) > 0) {
-        uint32_t id;
         if (!labels_room(words)) {
             return;
         }
-        id = intern_add(&words->table, word, len);
+        uint32_t id = intern_add(&words->table, word, len);
         if (id != INTERN_NONE && words->last[id] != number + 1) {
             words->last[id] = number + 1;
             words->in[id]++;
@@ -168,7 +164,6 @@ static struct label labels_rarest(struct labels *labels, const struct labels_wor
     uint32_t i;
     while ((len = labels_word(name, &at, &word)) > 0) {
         uint32_t id = intern_find(&words->table, word, len);
-        uint32_t place;
         if (id == INTERN_NONE || words->in[id] >= group) {
             continue;
         }
@@ -177,7 +172,7 @@ static struct label labels_rarest(struct labels *labels, const struct labels_wor
         if (i < count || (count == LABELS_WORDS && words->in[id] >= words->in[picked[count - 1]])) {
             continue;
         }
-        place = count < LABELS_WORDS ? count++ : count - 1;
+        uint32_t place = count < LABELS_WORDS ? count++ : count - 1;
         while (place > 0 && words->in[picked[place - 1]] > words->in[id]) {
             picked[place] = picked[place - 1];
             place--;
@@ -204,13 +199,12 @@ static void labels_group(struct labels *labels, const struct trace *trace,
     struct labels_words words = {0};
     uint32_t prefix = labels_prefix(names[0], names[count - 1]);
     uint32_t suffix = UINT32_MAX;
-    uint32_t i;
-    for (i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         uint32_t n = i > 0 ? labels_suffix(names[0], names[i]) : UINT32_MAX;
         suffix = n < suffix ? n : suffix;
         labels_count(&words, names[i], i);
     }
-    for (i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         struct label *label = &labels->list[names[i] - trace->names];
         *label = labels_rarest(labels, &words, names[i], count);
         if (label->tail_len == 0) {
@@ -226,8 +220,6 @@ int labels_make(const struct trace *trace, struct labels *out, struct err *err)
 {
     const struct trace_name **names = calloc((size_t)trace->name_count + 1, sizeof *names);
     uint32_t count = 0;
-    uint32_t at;
-    uint32_t i;
     *out = (struct labels){0};
     out->list = calloc((size_t)trace->name_count + 1, sizeof *out->list);
     if (out->list == NULL || names == NULL) {
@@ -235,13 +227,13 @@ int labels_make(const struct trace *trace, struct labels *out, struct err *err)
         labels_free(out);
         return err_nomem(err, "the names");
     }
-    for (i = 0; i < trace->name_count; i++) {
+    for (uint32_t i = 0; i < trace->name_count; i++) {
         if (trace->names[i].kind == TRACE_KERNEL) {
             names[count++] = &trace->names[i];
         }
     }
     sort_list(names, count, sizeof *names, labels_compare);
-    for (at = 0; at < count;) {
+    for (uint32_t at = 0; at < count;) {
         uint32_t end = at + 1;
         while (end < count && labels_same_brief(names[at], names[end])) {
             end++;

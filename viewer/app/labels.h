@@ -21,11 +21,11 @@
 enum {
     LABELS_LOOK = 16384,
     LABELS_TAIL = 160, /* bytes of a tail at most */
-    LABELS_WORDS = 5   /* words of a tail at most */
+    LABELS_WORDS = 5 /* words of a tail at most */
 };
 
 struct label {
-    const char *tail;  /* in the trace's own text; not NUL-terminated, not sanitised */
+    const char *tail; /* in the trace's own text; not NUL-terminated, not sanitised */
     uint32_t tail_len; /* 0 = none */
 };
 

@@ -95,11 +95,10 @@ int64_t lane_clip_ns(const struct lane *lane, const struct terms *terms, uint32_
 {
     const struct terms *which = lane->kept_sum_ns != NULL ? terms : NULL;
     const int64_t *sum = which != NULL ? lane->kept_sum_ns : lane->sum_ns;
-    int64_t busy_ns;
     if (sum == NULL || i >= j) {
         return 0;
     }
-    busy_ns = sum[j] - sum[i];
+    int64_t busy_ns = sum[j] - sum[i];
     if (lane->begin_ns[i] < begin_ns && lane_keeps(lane, which, i)) {
         int64_t head_ns = begin_ns - lane->begin_ns[i];
         int64_t whole_ns = lane->end_ns[i] - lane->begin_ns[i];
@@ -122,8 +121,7 @@ int64_t lane_busy_ns(const struct lane *lane, const struct terms *terms, int64_t
 void lane_fill_sums(const struct lane *lane, const struct terms *terms, int64_t *sum)
 {
     int64_t total_ns = 0;
-    uint32_t i;
-    for (i = 0; i < lane->count; i++) {
+    for (uint32_t i = 0; i < lane->count; i++) {
         sum[i] = total_ns;
         if (lane_keeps(lane, terms, i)) {
             total_ns += lane->end_ns[i] - lane->begin_ns[i];

@@ -22,8 +22,8 @@ struct lane {
     const int64_t *begin_ns;
     const int64_t *end_ns;
     const uint32_t *name;
-    const uint32_t *index;      /* NULL, or the index in the table of each event */
-    const int64_t *sum_ns;      /* count + 1 running sums of durations (any origin) */
+    const uint32_t *index; /* NULL, or the index in the table of each event */
+    const int64_t *sum_ns; /* count + 1 running sums of durations (any origin) */
     const int64_t *kept_sum_ns; /* the same for kept events; NULL = all are kept */
 };
 

@@ -19,15 +19,15 @@
 struct app;
 
 /* X(id, name, title): in the order in which Tab goes through them. */
-#define PANEL_KINDS(X)                                                                             \
-    X(GAPS, "gaps", "Idle gaps")                                                                   \
-    X(TOP, "top", "GPU ops")                                                                       \
-    X(API, "api", "API calls")                                                                     \
-    X(NVTX, "nvtx", "NVTX ranges")                                                                 \
-    X(ZONES, "zones", "Launch-bound zones")                                                        \
-    X(FINDINGS, "findings", "Findings")                                                            \
-    X(BOOKMARKS, "bookmarks", "Bookmarks")                                                         \
-    X(INSTANCES, "instances", "Instances")                                                         \
+#define PANEL_KINDS(X) \
+    X(GAPS, "gaps", "Idle gaps") \
+    X(TOP, "top", "GPU ops") \
+    X(API, "api", "API calls") \
+    X(NVTX, "nvtx", "NVTX ranges") \
+    X(ZONES, "zones", "Launch-bound zones") \
+    X(FINDINGS, "findings", "Findings") \
+    X(BOOKMARKS, "bookmarks", "Bookmarks") \
+    X(INSTANCES, "instances", "Instances") \
     X(DELTA, "delta", "Differences")
 
 enum panel_kind {
@@ -39,13 +39,13 @@ enum panel_kind {
 };
 
 enum panel_type {
-    PANEL_TIME,        /* a duration in ns */
+    PANEL_TIME, /* a duration in ns */
     PANEL_TIME_SIGNED, /* "+3.2 ms"; sorted by size */
-    PANEL_AT,          /* a point in time */
-    PANEL_COUNT,       /* an integer with grouping */
-    PANEL_NUMBER,      /* a plain integer */
-    PANEL_PER_MILLE,   /* shown as percent with one decimal */
-    PANEL_TEXT,        /* the item's text; always the last column */
+    PANEL_AT, /* a point in time */
+    PANEL_COUNT, /* an integer with grouping */
+    PANEL_NUMBER, /* a plain integer */
+    PANEL_PER_MILLE, /* shown as percent with one decimal */
+    PANEL_TEXT, /* the item's text; always the last column */
 };
 
 struct panel_column {
@@ -84,16 +84,16 @@ struct panel {
     struct panel_item *items; /* owned */
     size_t count;
     size_t cap;
-    size_t of;      /* how many there were before the limit */
+    size_t of; /* how many there were before the limit */
     size_t current; /* the marked line */
-    size_t first;   /* the first line on the screen */
-    int sort;       /* column */
+    size_t first; /* the first line on the screen */
+    int sort; /* column */
     bool ascending;
-    char title[160];        /* "Idle gaps: 7, 19.1 ms" */
-    struct arena arena;     /* texts */
+    char title[160]; /* "Idle gaps: 7, 19.1 ms" */
+    struct arena arena; /* texts */
     struct spark_bins bins; /* a histogram below the title; count 0 = none */
-    char caption[160];      /* what stands beside it */
-    int notes;              /* rows at the end: for the text of the marked line, and its note */
+    char caption[160]; /* what stands beside it */
+    int notes; /* rows at the end: for the text of the marked line, and its note */
 };
 
 /* Makes the items of the open list for the window and the filter of the app. */

@@ -63,10 +63,8 @@ static int panel_compare(const struct panel_item *a, const struct panel_item *b,
 static void panel_merge(struct panel_item *items, size_t count, struct panel_item *spare,
                         const struct panel_order *order)
 {
-    size_t width;
-    for (width = 1; width < count; width *= 2) {
-        size_t at;
-        for (at = 0; at < count; at += 2 * width) {
+    for (size_t width = 1; width < count; width *= 2) {
+        for (size_t at = 0; at < count; at += 2 * width) {
             size_t middle = at + width < count ? at + width : count;
             size_t end = at + 2 * width < count ? at + 2 * width : count;
             size_t left = at;
@@ -86,13 +84,12 @@ static void panel_merge(struct panel_item *items, size_t count, struct panel_ite
 static void panel_sort(struct panel *list)
 {
     struct panel_order order = {.column = list->sort, .ascending = list->ascending};
-    struct panel_item *spare;
     if (list->count < 2) {
         return;
     }
     order.text = list->columns[list->sort].type == PANEL_TEXT;
     order.by_size = list->columns[list->sort].type == PANEL_TIME_SIGNED;
-    spare = malloc(list->count * sizeof *spare);
+    struct panel_item *spare = malloc(list->count * sizeof *spare);
     if (spare != NULL) {
         panel_merge(list->items, list->count, spare, &order);
         free(spare);
@@ -110,8 +107,7 @@ const char *panel_copy(struct panel *list, const struct buf *text, size_t *len)
 static int64_t panel_gap_least_ns(const struct app *app)
 {
     uint64_t intervals = 0;
-    uint32_t device;
-    for (device = 0; device < app->trace->device_count; device++) {
+    for (uint32_t device = 0; device < app->trace->device_count; device++) {
         const struct busy_union *work = &app_busy(app)->devices[device];
         intervals += busy_union_upper(work, window_end(&app->window)) -
                      busy_union_lower(work, app->window.begin_ns);
@@ -122,7 +118,6 @@ static int64_t panel_gap_least_ns(const struct app *app)
 static void panel_add_gap(struct app *app, const struct gap *gap, const struct facts *facts)
 {
     struct panel *list = &app->list;
-    struct panel_item *item;
     struct cause cause;
     struct buf text = {0};
     if (facts != NULL) {
@@ -132,7 +127,7 @@ static void panel_add_gap(struct app *app, const struct gap *gap, const struct f
         cause_text(facts, gap, &cause, &text);
     }
     /* The list's filter may ask for the device, which has a column of its own. */
-    item = panel_wants(app, buf_text(&text), text.len) ? panel_add(list) : NULL;
+    struct panel_item *item = panel_wants(app, buf_text(&text), text.len) ? panel_add(list) : NULL;
     if (item == NULL) {
         buf_free(&text);
         return;
@@ -161,8 +156,6 @@ static void panel_make_gaps(struct app *app)
     struct err err = {0};
     char total[TIMEFMT_BYTES];
     char count[TIMEFMT_BYTES];
-    double share;
-    size_t i;
     list->columns = PANEL_GAP_COLUMNS;
     list->column_count = sizeof PANEL_GAP_COLUMNS / sizeof PANEL_GAP_COLUMNS[0];
     app_span(app, &query.begin_ns, &query.end_ns);
@@ -171,10 +164,10 @@ static void panel_make_gaps(struct app *app)
         return;
     }
     list->of = gaps.all_count;
-    for (i = 0; i < gaps.count && i < PANEL_ITEMS_MAX; i++) {
+    for (size_t i = 0; i < gaps.count && i < PANEL_ITEMS_MAX; i++) {
         panel_add_gap(app, &gaps.list[i], facts);
     }
-    share = gaps.span_ns > 0 ? 100.0 * (double)gaps.all_ns / (double)gaps.span_ns : 0.0;
+    double share = gaps.span_ns > 0 ? 100.0 * (double)gaps.all_ns / (double)gaps.span_ns : 0.0;
     (void)snprintf(list->title, sizeof list->title, "Idle gaps %s: %s, %s, %.1f %% of the time",
                    app_span_words(app), timefmt_count((int64_t)gaps.all_count, count),
                    timefmt_duration(gaps.all_ns, total), share);
@@ -185,11 +178,10 @@ static void panel_sums_item(struct app *app, const struct list *sums, const stru
 {
     const struct trace_name *name = &app->trace->names[row->name];
     enum trace_table table = list_table_of((enum trace_kind)name->kind);
-    struct panel_item *item;
     if (!panel_wants(app, name->full, name->full_len)) {
         return;
     }
-    item = app->list.count < PANEL_ITEMS_MAX ? panel_add(&app->list) : NULL;
+    struct panel_item *item = app->list.count < PANEL_ITEMS_MAX ? panel_add(&app->list) : NULL;
     if (item == NULL) {
         return;
     }
@@ -215,7 +207,6 @@ static void panel_make_sums(struct app *app, uint32_t kinds, const char *what)
     struct list sums = {0};
     struct err err = {0};
     char total[TIMEFMT_BYTES];
-    size_t i;
     panel->columns = PANEL_TOP_COLUMNS;
     panel->column_count = sizeof PANEL_TOP_COLUMNS / sizeof PANEL_TOP_COLUMNS[0];
     query.kinds = kinds;
@@ -226,7 +217,7 @@ static void panel_make_sums(struct app *app, uint32_t kinds, const char *what)
         return;
     }
     panel->of = sums.count;
-    for (i = 0; i < sums.count; i++) {
+    for (size_t i = 0; i < sums.count; i++) {
         panel_sums_item(app, &sums, &sums.rows[i]);
     }
     (void)snprintf(panel->title, sizeof panel->title, "%s %s: %zu name%s, %s in all", what,

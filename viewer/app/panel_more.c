@@ -24,16 +24,15 @@ static const struct panel_column PANEL_DELTA_COLUMNS[] = {
     {"BASE n", PANEL_COUNT, 7}, {"NEW n", PANEL_COUNT, 7}, {"Name", PANEL_TEXT, 0}};
 /* clang-format on */
 
-#define PANEL_USE(list, table)                                                                     \
-    do {                                                                                           \
-        (list)->columns = table;                                                                   \
-        (list)->column_count = sizeof(table) / sizeof((table)[0]);                                 \
+#define PANEL_USE(list, table) \
+    do { \
+        (list)->columns = table; \
+        (list)->column_count = sizeof(table) / sizeof((table)[0]); \
     } while (0)
 
 static void panel_zone(struct app *app, const struct facts *facts, const struct density_zone *zone)
 {
     const struct trace_thread *thread = &app->trace->threads[zone->thread];
-    struct panel_item *item;
     struct buf text = {0};
     buf_addf(&text, "GPU %lld, thread %lld", (long long)app->trace->devices[zone->device].id,
              (long long)thread->tid);
@@ -42,7 +41,8 @@ static void panel_zone(struct app *app, const struct facts *facts, const struct 
         nvtx_path_text(facts, zone->thread,
                        app->trace->events[TRACE_API].begin_ns[zone->first_launch], &text);
     }
-    item = panel_wants(app, buf_text(&text), text.len) ? panel_add(&app->list) : NULL;
+    struct panel_item *item =
+        panel_wants(app, buf_text(&text), text.len) ? panel_add(&app->list) : NULL;
     if (item != NULL) {
         item->value[0] = zone->idle_ns;
         item->value[1] = zone->end_ns - zone->begin_ns;
@@ -66,14 +66,13 @@ void panel_make_zones(struct app *app)
     struct err err = {0};
     int64_t idle_ns = 0;
     char idle[TIMEFMT_BYTES];
-    size_t i;
     PANEL_USE(list, PANEL_ZONE_COLUMNS);
     app_span(app, &options.begin_ns, &options.end_ns);
     if (facts == NULL || density_find(facts, &options, &density, &err) != 0) {
         app_fail(app, "%s", err.text);
         return;
     }
-    for (i = 0; i < density.zone_count; i++) {
+    for (size_t i = 0; i < density.zone_count; i++) {
         idle_ns += density.zones[i].idle_ns;
         panel_zone(app, facts, &density.zones[i]);
     }
@@ -91,7 +90,6 @@ void panel_make_findings(struct app *app)
     const struct facts *facts = app_facts(app);
     struct findings found = {0};
     struct err err = {0};
-    size_t i;
     PANEL_USE(list, PANEL_FINDING_COLUMNS);
     app_span(app, &options.begin_ns, &options.end_ns);
     struct shared *shared = facts == NULL ? NULL : shared_with(facts, &err);
@@ -101,14 +99,14 @@ void panel_make_findings(struct app *app)
         app_fail(app, "%s", err.text);
         return;
     }
-    for (i = 0; i < found.count; i++) {
+    for (size_t i = 0; i < found.count; i++) {
         const struct finding *finding = &found.list[i];
-        struct panel_item *item;
         struct buf text = {0};
         struct buf note = {0};
         buf_addf(&text, "%s: %s", finding->title, finding->evidence);
         buf_addf(&note, "%s", finding->advice);
-        item = panel_wants(app, buf_text(&text), text.len) ? panel_add(list) : NULL;
+        struct panel_item *item =
+            panel_wants(app, buf_text(&text), text.len) ? panel_add(list) : NULL;
         if (item != NULL) {
             /* what another finding counts already is not counted again: it comes last */
             item->value[0] = finding->within != NULL ? PANEL_AGAIN : finding->recoverable_ns;
@@ -131,9 +129,8 @@ void panel_make_findings(struct app *app)
 void panel_make_bookmarks(struct app *app)
 {
     struct panel *list = &app->list;
-    int i;
     PANEL_USE(list, PANEL_BOOKMARK_COLUMNS);
-    for (i = 0; i < app->bookmark_count; i++) {
+    for (int i = 0; i < app->bookmark_count; i++) {
         const struct app_bookmark *mark = &app->bookmarks[i];
         struct panel_item *item =
             panel_wants(app, mark->text, strlen(mark->text)) ? panel_add(list) : NULL;
@@ -164,10 +161,10 @@ static void panel_place(const struct app *app, enum trace_table table, uint32_t 
 
 static void panel_instance(struct app *app, enum trace_table table, uint32_t index)
 {
-    struct panel_item *item;
     struct buf text = {0};
     panel_place(app, table, index, &text);
-    item = panel_wants(app, buf_text(&text), text.len) ? panel_add(&app->list) : NULL;
+    struct panel_item *item =
+        panel_wants(app, buf_text(&text), text.len) ? panel_add(&app->list) : NULL;
     if (item != NULL) {
         item->text = panel_copy(&app->list, &text, &item->text_len);
         item->begin_ns = app->trace->events[table].begin_ns[index];
@@ -184,23 +181,21 @@ void panel_make_instances(struct app *app)
 {
     struct panel *list = &app->list;
     struct list_query query = LIST_QUERY(app->trace);
-    const struct trace_name *name;
     struct instances found = {0};
     struct err err = {0};
     char text[4][TIMEFMT_BYTES];
-    size_t i;
     PANEL_USE(list, PANEL_INSTANCE_COLUMNS);
     if (app->instances_name >= app->trace->name_count) {
         return;
     }
-    name = &app->trace->names[app->instances_name];
+    const struct trace_name *name = &app->trace->names[app->instances_name];
     query.terms = NULL;
     app_span(app, &query.begin_ns, &query.end_ns);
     if (instances_make(&query, app->instances_name, &found, &err) != 0) {
         app_fail(app, "%s", err.text);
         return;
     }
-    for (i = 0; i < found.count && i < PANEL_ITEMS_MAX; i++) {
+    for (size_t i = 0; i < found.count && i < PANEL_ITEMS_MAX; i++) {
         panel_instance(app, found.table, found.index[i]);
     }
     list->of = found.count;
@@ -221,11 +216,10 @@ static void panel_delta(struct app *app, const struct align_row *row)
     const struct app *owner = row->name[mine] != TRACE_NONE ? app : app->pair.other;
     uint32_t index = row->name[mine] != TRACE_NONE ? row->name[mine] : row->name[1 - mine];
     const struct trace_name *name = &owner->trace->names[index];
-    struct panel_item *item;
     if (!panel_wants(app, name->full, name->full_len)) {
         return;
     }
-    item = panel_add(&app->list);
+    struct panel_item *item = panel_add(&app->list);
     if (item == NULL) {
         return;
     }
@@ -250,8 +244,6 @@ void panel_make_delta(struct app *app)
     int64_t end_ns;
     int64_t sum_ns = 0;
     char text[TIMEFMT_BYTES];
-    size_t i;
-    int side;
     PANEL_USE(list, PANEL_DELTA_COLUMNS);
     if (app->pair.other == NULL) {
         return;
@@ -259,7 +251,7 @@ void panel_make_delta(struct app *app)
     sides[0] = app->pair.is_new ? app->pair.other : app;
     sides[1] = app->pair.is_new ? app : app->pair.other;
     app_span(app, &begin_ns, &end_ns);
-    for (side = 0; side < 2; side++) {
+    for (int side = 0; side < 2; side++) {
         int64_t shift_ns = sides[side] == app ? 0 : app->pair.shift_ns;
         query[side] = LIST_QUERY(sides[side]->trace);
         query[side].begin_ns = begin_ns + shift_ns;
@@ -271,7 +263,7 @@ void panel_make_delta(struct app *app)
         app_fail(app, "%s", err.text);
         return;
     }
-    for (i = 0; i < delta.count; i++) {
+    for (size_t i = 0; i < delta.count; i++) {
         uint32_t mine = delta.rows[i].name[1] != TRACE_NONE ? 1 : 0;
         uint8_t kind = sides[mine]->trace->names[delta.rows[i].name[mine]].kind;
         /* Ranges with a number in the name are in one capture only: they would hide the rest. */

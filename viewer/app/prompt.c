@@ -52,12 +52,11 @@ void prompt_insert(struct prompt *prompt, uint32_t cp)
 
 static void prompt_keep(struct prompt_history *history, const char *text)
 {
-    char *copy;
     if (text[0] == '\0' ||
         (history->count > 0 && strcmp(history->lines[history->count - 1], text) == 0)) {
         return;
     }
-    copy = strdup(text);
+    char *copy = strdup(text);
     if (copy == NULL) {
         return;
     }
@@ -81,10 +80,8 @@ void prompt_close(struct prompt *prompt, bool keep)
 
 void prompt_free(struct prompt *prompt)
 {
-    int kind;
-    int i;
-    for (kind = 0; kind < PROMPT_KIND_COUNT; kind++) {
-        for (i = 0; i < prompt->history[kind].count; i++) {
+    for (int kind = 0; kind < PROMPT_KIND_COUNT; kind++) {
+        for (int i = 0; i < prompt->history[kind].count; i++) {
             free(prompt->history[kind].lines[i]);
         }
         prompt->history[kind].count = 0;

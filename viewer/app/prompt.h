@@ -34,12 +34,12 @@ struct prompt {
     enum prompt_kind kind;
     char text[PROMPT_BYTES]; /* UTF-8 */
     size_t len;
-    size_t cursor;             /* byte offset */
-    int recalled;              /* how far back in the history, 0 = the line itself */
+    size_t cursor; /* byte offset */
+    int recalled; /* how far back in the history, 0 = the line itself */
     char before[PROMPT_BYTES]; /* what a cancelled filter goes back to */
-    char message[256];         /* what is wrong with it, "" = nothing */
-    int complete_at;           /* completion: the candidate shown, -1 = none */
-    char typed[PROMPT_BYTES];  /* ... and what stood here before it */
+    char message[256]; /* what is wrong with it, "" = nothing */
+    int complete_at; /* completion: the candidate shown, -1 = none */
+    char typed[PROMPT_BYTES]; /* ... and what stood here before it */
     size_t typed_cursor;
     struct prompt_history history[PROMPT_KIND_COUNT];
 };

@@ -113,9 +113,8 @@ static int rows_add_idle(struct rows *rows, struct err *err)
     const struct trace *trace = rows->trace;
     uint32_t group = TRACE_NONE;
     uint32_t count = 0;
-    uint32_t i;
     int rc = 0;
-    for (i = 0; i < trace->process_count; i++) {
+    for (uint32_t i = 0; i < trace->process_count; i++) {
         count += rows_is_idle(trace, i) ? 1 : 0;
     }
     if (count > 1) {
@@ -129,7 +128,7 @@ static int rows_add_idle(struct rows *rows, struct err *err)
         row->note = rows_text(rows, "%u processes without CUDA calls or NVTX, folded: Space opens",
                               (unsigned)count);
     }
-    for (i = 0; rc == 0 && i < trace->process_count; i++) {
+    for (uint32_t i = 0; rc == 0 && i < trace->process_count; i++) {
         if (rows_is_idle(trace, i)) {
             rc = rows_add_process(rows, i, group, err);
         }
@@ -141,12 +140,11 @@ static int rows_build(struct rows *rows, uint32_t pack, struct err *err)
 {
     const struct trace *trace = rows->trace;
     struct projection *projection = projection_new(trace, err);
-    uint32_t i;
     int rc = projection == NULL ? -1 : 0;
-    for (i = 0; rc == 0 && i < trace->device_count; i++) {
+    for (uint32_t i = 0; rc == 0 && i < trace->device_count; i++) {
         rc = rows_add_device(rows, projection, i, pack, err);
     }
-    for (i = 0; rc == 0 && i < trace->process_count; i++) {
+    for (uint32_t i = 0; rc == 0 && i < trace->process_count; i++) {
         if (!rows_is_idle(trace, i)) {
             rc = rows_add_process(rows, i, TRACE_NONE, err);
         }
@@ -169,7 +167,6 @@ int rows_make(struct rows *rows, const struct trace *trace, const struct rows_op
 {
     uint32_t pack =
         options != NULL && options->pack_above > 0 ? options->pack_above : ROWS_PACK_ABOVE;
-    uint32_t i;
     *rows = (struct rows){.trace = trace};
     /* What the file holds beside the model may be gone by now: the rest stands without it. */
     (void)series_load(trace, &rows->recorded, NULL);
@@ -183,7 +180,7 @@ int rows_make(struct rows *rows, const struct trace *trace, const struct rows_op
         rows_free(rows);
         return err_nomem(err, "the rows");
     }
-    for (i = 0; i < rows->count; i++) {
+    for (uint32_t i = 0; i < rows->count; i++) {
         rows->order[i] = i;
     }
     rows_arrange(rows);
@@ -192,16 +189,15 @@ int rows_make(struct rows *rows, const struct trace *trace, const struct rows_op
 
 void rows_free(struct rows *rows)
 {
-    uint32_t i;
-    for (i = 0; i < rows->count; i++) {
+    for (uint32_t i = 0; i < rows->count; i++) {
         free(rows->list[i].sums);
         free(rows->list[i].kept);
     }
-    for (i = 0; i < rows->derived_count; i++) {
+    for (uint32_t i = 0; i < rows->derived_count; i++) {
         derive_free(rows->derived[i]);
         free(rows->derived[i]);
     }
-    for (i = 0; i < rows->series_count; i++) {
+    for (uint32_t i = 0; i < rows->series_count; i++) {
         series_free(rows->series[i]);
         free(rows->series[i]);
     }
@@ -232,15 +228,14 @@ static bool rows_is_open(const struct rows *rows, uint32_t row)
 
 void rows_arrange(struct rows *rows)
 {
-    uint32_t i;
     rows->shown_count = 0;
-    for (i = 0; i < rows->count; i++) {
+    for (uint32_t i = 0; i < rows->count; i++) {
         if (rows->list[rows->order[i]].pinned) {
             rows->shown[rows->shown_count++] = rows->order[i];
         }
     }
     rows->pinned_count = rows->shown_count;
-    for (i = 0; i < rows->count; i++) {
+    for (uint32_t i = 0; i < rows->count; i++) {
         if (!rows->list[rows->order[i]].pinned && rows_is_open(rows, rows->order[i])) {
             rows->shown[rows->shown_count++] = rows->order[i];
         }
@@ -272,22 +267,19 @@ bool rows_move(struct rows *rows, uint32_t row, int step)
     uint32_t up = rows->list[row].up;
     uint32_t at = 0;
     uint32_t before = TRACE_NONE;
-    uint32_t first;
-    uint32_t middle;
-    uint32_t end;
     while (at < rows->count && rows->order[at] != row) {
         before = rows->list[rows->order[at]].up == up ? at : before;
         at++;
     }
-    first = step > 0 ? at : before;
+    uint32_t first = step > 0 ? at : before;
     if (first == TRACE_NONE) {
         return false;
     }
-    middle = step > 0 ? rows_block_end(rows, at) : at;
+    uint32_t middle = step > 0 ? rows_block_end(rows, at) : at;
     if (middle >= rows->count || rows->list[rows->order[middle]].up != up) {
         return false;
     }
-    end = rows_block_end(rows, middle);
+    uint32_t end = rows_block_end(rows, middle);
     /* Two blocks change places by three reversals. */
     rows_reverse(rows->order, first, middle);
     rows_reverse(rows->order, middle, end);
@@ -298,8 +290,7 @@ bool rows_move(struct rows *rows, uint32_t row, int step)
 
 uint32_t rows_place(const struct rows *rows, uint32_t row)
 {
-    uint32_t i;
-    for (i = 0; i < rows->shown_count; i++) {
+    for (uint32_t i = 0; i < rows->shown_count; i++) {
         if (rows->shown[i] == row) {
             return i;
         }
@@ -310,15 +301,14 @@ uint32_t rows_place(const struct rows *rows, uint32_t row)
 uint32_t rows_of_event(const struct rows *rows, enum trace_table table, uint32_t index)
 {
     const struct trace_events *events = &rows->trace->events[table];
-    uint32_t i;
-    for (i = 0; i < rows->count; i++) {
+    for (uint32_t i = 0; i < rows->count; i++) {
         const struct row *row = &rows->list[i];
         if (row->kind == ROW_LANE && row->lane.table == table && row->lane.index == NULL &&
             index >= row->lane.first && index - row->lane.first < row->lane.count) {
             return i;
         }
     }
-    for (i = 0; i < rows->count; i++) {
+    for (uint32_t i = 0; i < rows->count; i++) {
         const struct row *row = &rows->list[i];
         if (row->kind == ROW_LANE && row->lane.table == table && row->lane.index != NULL &&
             lane_find(&row->lane, events->begin_ns[index], index) < row->lane.count) {

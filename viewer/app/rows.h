@@ -21,33 +21,33 @@
 #include "viewer/app/lane.h"
 
 enum row_kind {
-    ROW_DEVICE,  /* utilisation of a device */
+    ROW_DEVICE, /* utilisation of a device */
     ROW_PROCESS, /* heading of a process: a line of text */
-    ROW_SERIES,  /* a value over time: launches, queue depth, memory, a metric */
-    ROW_GROUP,   /* heading of rows that are folded: a line of text */
+    ROW_SERIES, /* a value over time: launches, queue depth, memory, a metric */
+    ROW_GROUP, /* heading of rows that are folded: a line of text */
     ROW_LANE,
 };
 
 struct row {
-    uint8_t kind;  /* enum row_kind */
+    uint8_t kind; /* enum row_kind */
     uint8_t level; /* indentation */
     bool collapsed;
     bool parent; /* has rows below it */
     bool hidden;
     bool pinned;
-    bool matched;                /* the row filter matches it, or a row above it */
-    bool filtered;               /* the row filter leaves it out */
-    uint32_t up;                 /* its parent row, TRACE_NONE */
-    uint32_t device;             /* TRACE_NONE */
-    uint32_t process;            /* TRACE_NONE */
-    uint32_t thread;             /* TRACE_NONE */
-    const char *label;           /* safe text, in the arena */
-    const char *note;            /* PROCESS, GROUP: what the row says */
-    struct lane lane;            /* LANE */
+    bool matched; /* the row filter matches it, or a row above it */
+    bool filtered; /* the row filter leaves it out */
+    uint32_t up; /* its parent row, TRACE_NONE */
+    uint32_t device; /* TRACE_NONE */
+    uint32_t process; /* TRACE_NONE */
+    uint32_t thread; /* TRACE_NONE */
+    const char *label; /* safe text, in the arena */
+    const char *note; /* PROCESS, GROUP: what the row says */
+    struct lane lane; /* LANE */
     const struct series *series; /* SERIES */
-    int64_t *sums;               /* owned; NULL where the trace has them or not made yet */
-    int64_t *kept;               /* owned */
-    uint64_t kept_stamp;         /* the filter that kept was made for */
+    int64_t *sums; /* owned; NULL where the trace has them or not made yet */
+    int64_t *kept; /* owned */
+    uint64_t kept_stamp; /* the filter that kept was made for */
 };
 
 struct rows {
@@ -59,7 +59,7 @@ struct rows {
     uint32_t *order; /* all rows as they are drawn: parents before their rows; owned */
     uint32_t *shown; /* indices of rows to draw, pinned ones first; owned, cap of them */
     uint32_t shown_count;
-    uint32_t pinned_count;   /* of shown */
+    uint32_t pinned_count; /* of shown */
     struct derive **derived; /* owned, each of them too */
     uint32_t derived_count;
     struct series **series; /* owned: launches and queues */
@@ -94,7 +94,7 @@ bool rows_move(struct rows *rows, uint32_t row, int step);
 struct rows_filter {
     const struct terms *terms;
     const struct busy *busy; /* NULL = unfiltered */
-    uint64_t stamp;          /* a number for each filter */
+    uint64_t stamp; /* a number for each filter */
 };
 /* Sees to it that a row has its sums for this filter. Without memory it goes without. */
 void rows_settle(struct rows *rows, uint32_t row_index, const struct rows_filter *filter);

@@ -41,8 +41,7 @@ static int64_t rows_busy_ns(const struct trace *trace, const struct trace_lane *
 static bool rows_ambiguous(const struct trace *trace, const struct trace_lane *lane)
 {
     const struct trace_device *gpu = &trace->devices[lane->device];
-    uint32_t i;
-    for (i = gpu->first_lane; i < gpu->first_lane + gpu->lane_count; i++) {
+    for (uint32_t i = gpu->first_lane; i < gpu->first_lane + gpu->lane_count; i++) {
         const struct trace_lane *other = &trace->lanes[i];
         if (other->kind == lane->kind && other->stream_id == lane->stream_id &&
             (other->process != lane->process || other->context_id != lane->context_id)) {
@@ -70,14 +69,12 @@ static void rows_add_lanes(struct rows *rows, uint32_t first, uint32_t up, const
     const struct trace *trace = rows->trace;
     const struct trace_lane *head = &trace->lanes[first];
     uint32_t head_row = rows->count;
-    uint32_t lane;
-    for (lane = first; lane < trace->lane_count; lane++) {
+    for (uint32_t lane = first; lane < trace->lane_count; lane++) {
         const struct trace_lane *from = &trace->lanes[lane];
-        struct row *row;
         if (lane > first && (from->depth == 0 || from->kind != head->kind)) {
             break;
         }
-        row = rows_add(rows, ROW_LANE, lane == first ? up : head_row);
+        struct row *row = rows_add(rows, ROW_LANE, lane == first ? up : head_row);
         if (row == NULL) {
             return;
         }
@@ -94,8 +91,7 @@ static void rows_add_derived(struct rows *rows, const struct derive *set, uint32
                              const char *label, bool folded)
 {
     uint32_t head_row = rows->count;
-    uint32_t i;
-    for (i = 0; i < set->lane_count; i++) {
+    for (uint32_t i = 0; i < set->lane_count; i++) {
         struct row *row = rows_add(rows, ROW_LANE, i == 0 ? up : head_row);
         if (row == NULL) {
             return;
@@ -114,8 +110,7 @@ static uint32_t rows_rank_streams(const struct trace *trace, uint32_t device,
 {
     const struct trace_device *gpu = &trace->devices[device];
     uint32_t count = 0;
-    uint32_t i;
-    for (i = 0; i < gpu->lane_count; i++) {
+    for (uint32_t i = 0; i < gpu->lane_count; i++) {
         const struct trace_lane *lane = &trace->lanes[gpu->first_lane + i];
         if (lane->depth == 0 || i == 0) {
             list[count++].lane = gpu->first_lane + i;
@@ -137,16 +132,14 @@ static int rows_add_streams(struct rows *rows, uint32_t device, uint32_t up, uin
     uint32_t *packed = calloc(room, sizeof *packed);
     struct derive *set = rows_new_derived(rows);
     uint32_t packed_count = 0;
-    uint32_t count;
-    uint32_t i;
     int rc = 0;
     if (streams == NULL || packed == NULL || set == NULL) {
         free(streams);
         free(packed);
         return err_nomem(err, "the rows");
     }
-    count = rows_rank_streams(trace, device, streams);
-    for (i = 0; i < count; i++) {
+    uint32_t count = rows_rank_streams(trace, device, streams);
+    for (uint32_t i = 0; i < count; i++) {
         uint32_t lane = streams[i].lane;
         if (count <= pack_above || i + 1 < pack_above) {
             rows_add_lanes(rows, lane, up, rows_stream_label(rows, &trace->lanes[lane]));
@@ -171,7 +164,6 @@ static int rows_add_series(struct rows *rows, uint32_t device, uint32_t up, stru
 {
     struct series *queue = rows_new_series(rows);
     struct row *row;
-    size_t i;
     if (queue == NULL || series_queue(rows->trace, device, queue, err) != 0) {
         return -1;
     }
@@ -182,7 +174,7 @@ static int rows_add_series(struct rows *rows, uint32_t device, uint32_t up, stru
             row->series = queue;
         }
     }
-    for (i = 0; i < rows->recorded.count; i++) {
+    for (size_t i = 0; i < rows->recorded.count; i++) {
         const struct series *series = &rows->recorded.list[i];
         row = series->device == device ? rows_add(rows, ROW_SERIES, up) : NULL;
         if (row != NULL) {
@@ -197,16 +189,14 @@ static int rows_add_series(struct rows *rows, uint32_t device, uint32_t up, stru
 static int rows_add_projected(struct rows *rows, const struct projection *projection,
                               uint32_t device, uint32_t up, struct err *err)
 {
-    uint32_t lane;
-    for (lane = 0; lane < projection->lane_count; lane++) {
+    for (uint32_t lane = 0; lane < projection->lane_count; lane++) {
         const struct projection_lane *from = &projection->lanes[lane];
         const struct trace_thread *thread = &rows->trace->threads[from->thread];
-        struct derive *set;
         if (from->device != device ||
             (lane > 0 && from[-1].device == device && from[-1].thread == from->thread)) {
             continue;
         }
-        set = rows_new_derived(rows);
+        struct derive *set = rows_new_derived(rows);
         if (set == NULL || derive_projected(projection, device, from->thread, set, err) != 0) {
             return err_nomem(err, "the rows");
         }
@@ -282,8 +272,7 @@ static bool rows_is_quiet(const struct trace_lane *lane)
 static void rows_add_thread(struct rows *rows, uint32_t thread, uint32_t up, bool quiet)
 {
     const struct trace *trace = rows->trace;
-    uint32_t lane;
-    for (lane = 0; lane < trace->lane_count; lane++) {
+    for (uint32_t lane = 0; lane < trace->lane_count; lane++) {
         const struct trace_lane *from = &trace->lanes[lane];
         if (from->thread != thread || rows_is_quiet(from) != quiet) {
             continue;
@@ -300,14 +289,12 @@ static uint32_t rows_threads(const struct trace *trace, uint32_t process, bool q
                              struct rows_pick *picks)
 {
     uint32_t count = 0;
-    uint32_t thread;
-    uint32_t lane;
-    for (thread = 0; thread < trace->thread_count; thread++) {
+    for (uint32_t thread = 0; thread < trace->thread_count; thread++) {
         struct rows_pick pick = {.lane = thread, .busy_ns = -1};
         if (trace->threads[thread].process != process) {
             continue;
         }
-        for (lane = 0; lane < trace->lane_count; lane++) {
+        for (uint32_t lane = 0; lane < trace->lane_count; lane++) {
             const struct trace_lane *from = &trace->lanes[lane];
             if (from->thread == thread && rows_is_quiet(from) == quiet) {
                 pick.busy_ns += from->kind == TRACE_LANE_API || quiet ? from->count + 1 : 1;
@@ -331,12 +318,10 @@ static void rows_add_quiet(struct rows *rows, uint32_t process, uint32_t up,
     uint32_t count = rows_threads(rows->trace, process, true, picks);
     char calls[TIMEFMT_BYTES];
     uint32_t group = rows->count;
-    struct row *row;
-    uint32_t i;
     if (count == 0) {
         return;
     }
-    row = rows_add(rows, ROW_GROUP, up);
+    struct row *row = rows_add(rows, ROW_GROUP, up);
     if (row == NULL) {
         return;
     }
@@ -350,7 +335,7 @@ static void rows_add_quiet(struct rows *rows, uint32_t process, uint32_t up,
         row->label = "overhead";
         row->note = "what recording cost, folded: Space opens";
     }
-    for (i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         rows_add_thread(rows, picks[i].lane, group, true);
     }
 }
@@ -360,8 +345,7 @@ static const char *rows_process_label(struct rows *rows, const struct trace_proc
 {
     const char *name = from->name;
     uint32_t len = from->name_len;
-    uint32_t i;
-    for (i = 0; i < from->name_len; i++) {
+    for (uint32_t i = 0; i < from->name_len; i++) {
         if (from->name[i] == '/' && i + 1 < from->name_len) {
             name = from->name + i + 1;
             len = from->name_len - i - 1;
@@ -383,8 +367,6 @@ int rows_add_process(struct rows *rows, uint32_t process, uint32_t up_row, struc
     char calls[TIMEFMT_BYTES];
     char kernels[TIMEFMT_BYTES];
     uint32_t up = rows->count - 1;
-    uint32_t count;
-    uint32_t i;
     if (picks == NULL || row == NULL || launches == NULL ||
         series_launches(trace, process, TRACE_NONE, launches, err) != 0) {
         free(picks);
@@ -392,7 +374,7 @@ int rows_add_process(struct rows *rows, uint32_t process, uint32_t up_row, struc
     }
     row->process = process;
     row->label = rows_process_label(rows, from);
-    count = rows_threads(trace, process, false, picks);
+    uint32_t count = rows_threads(trace, process, false, picks);
     row->note = rows_text(
         rows, "%s API calls, %s kernels, %u thread%s", timefmt_count(from->api_calls, calls),
         timefmt_count(from->kernels, kernels), (unsigned)count, count == 1 ? "" : "s");
@@ -402,7 +384,7 @@ int rows_add_process(struct rows *rows, uint32_t process, uint32_t up_row, struc
         row->label = "launch/ms";
         row->series = launches;
     }
-    for (i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         rows_add_thread(rows, picks[i].lane, up, false);
     }
     rows_add_quiet(rows, process, up, picks);
@@ -412,8 +394,7 @@ int rows_add_process(struct rows *rows, uint32_t process, uint32_t up_row, struc
 
 bool rows_is_idle(const struct trace *trace, uint32_t process)
 {
-    uint32_t lane;
-    for (lane = 0; lane < trace->lane_count; lane++) {
+    for (uint32_t lane = 0; lane < trace->lane_count; lane++) {
         if (trace->lanes[lane].process == process && !rows_is_quiet(&trace->lanes[lane])) {
             return false;
         }

@@ -26,8 +26,7 @@ int session_row(const struct session *session, int which)
 
 static void session_place(struct session *session)
 {
-    int i;
-    for (i = 0; i < 2 && session->apps[i] != NULL; i++) {
+    for (int i = 0; i < 2 && session->apps[i] != NULL; i++) {
         struct app *app = session->apps[i];
         app->bare = session->apps[1] != NULL && i != session->focus;
         if (app->layout.cols != session->cols || app->layout.rows != session_rows(session, i)) {
@@ -112,8 +111,7 @@ int session_open(struct session *session, struct app *first, struct app *second,
 
 void session_moved(struct session *session)
 {
-    int i;
-    for (i = 0; i < 2 && session->apps[1] != NULL; i++) {
+    for (int i = 0; i < 2 && session->apps[1] != NULL; i++) {
         session->apps[i]->pair.names = &session->names;
     }
 }
@@ -207,10 +205,9 @@ int session_play(struct session *session, const char *script, size_t len, struct
 
 void session_settle(struct session *session)
 {
-    int i;
     session_place(session);
     session_follow(session);
-    for (i = 0; i < 2 && session->apps[i] != NULL; i++) {
+    for (int i = 0; i < 2 && session->apps[i] != NULL; i++) {
         app_settle(session->apps[i]);
     }
 }

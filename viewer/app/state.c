@@ -34,15 +34,13 @@ void state_write(const struct app *app, struct buf *out)
 {
     const struct rows *rows = &app->rows;
     char path[STATE_PATH_BYTES];
-    uint32_t i;
-    int b;
-    for (b = 0; b < app->bookmark_count; b++) {
+    for (int b = 0; b < app->bookmark_count; b++) {
         const struct app_bookmark *mark = &app->bookmarks[b];
         buf_addf(out, "bookmark %lld %lld ", (long long)mark->begin_ns, (long long)mark->end_ns);
         utf8_sanitize(out, mark->text, strlen(mark->text), false);
         buf_addc(out, '\n');
     }
-    for (i = 0; i < rows->count; i++) {
+    for (uint32_t i = 0; i < rows->count; i++) {
         const struct row *row = &rows->list[rows->order[i]];
         state_path(rows, rows->order[i], path, sizeof path);
         buf_addf(out, "row %s%s%s%s %s\n", row->collapsed ? "f" : "", row->hidden ? "h" : "",
@@ -55,8 +53,7 @@ void state_write(const struct app *app, struct buf *out)
 static uint32_t state_row(const struct rows *rows, const unsigned char *named, const char *wanted)
 {
     char path[STATE_PATH_BYTES];
-    uint32_t i;
-    for (i = 0; i < rows->count; i++) {
+    for (uint32_t i = 0; i < rows->count; i++) {
         if (named[i] == 0) {
             state_path(rows, i, path, sizeof path);
             if (strcmp(path, wanted) == 0) {
@@ -97,16 +94,14 @@ struct state_rows {
 static void state_row_line(struct app *app, struct state_rows *state, const char *line)
 {
     size_t flags = strcspn(line, " ");
-    uint32_t row;
-    struct row *it;
     if (line[flags] != ' ') {
         return;
     }
-    row = state_row(&app->rows, state->named, line + flags + 1);
+    uint32_t row = state_row(&app->rows, state->named, line + flags + 1);
     if (row == TRACE_NONE) {
         return;
     }
-    it = &app->rows.list[row];
+    struct row *it = &app->rows.list[row];
     it->collapsed = it->parent && memchr(line, 'f', flags) != NULL;
     it->hidden = memchr(line, 'h', flags) != NULL;
     it->pinned = memchr(line, 'p', flags) != NULL;
@@ -126,8 +121,7 @@ static void state_line(struct app *app, struct state_rows *state, const char *li
 /* Is the order one in which what is below a row follows it? */
 static bool state_is_tree(const struct rows *rows, const uint32_t *order)
 {
-    uint32_t i;
-    for (i = 0; i < rows->count; i++) {
+    for (uint32_t i = 0; i < rows->count; i++) {
         const struct row *row = &rows->list[order[i]];
         uint32_t at = i;
         while (row->up != TRACE_NONE && at > 0 && order[at - 1] != row->up) {

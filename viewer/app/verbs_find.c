@@ -42,12 +42,11 @@ static void find_drop_spare(struct app *app)
 void app_prepare(struct app *app)
 {
     size_t words = app->trace->name_count / 64 + 1;
-    uint64_t *all;
     if (app->prompt.kind != PROMPT_FILTER || app->filter.busy != NULL ||
         app->filter.spare != NULL || app->trace->events[TRACE_GPU].count < APP_PREPARE_OPS) {
         return;
     }
-    all = malloc(words * sizeof *all);
+    uint64_t *all = malloc(words * sizeof *all);
     if (all != NULL) {
         memset(all, 0xff, words * sizeof *all);
         app->filter.spare = busy_renew(NULL, app->trace, all, NULL, NULL);
@@ -58,9 +57,6 @@ void app_prepare(struct app *app)
 
 int app_set_filter(struct app *app, const char *pattern, struct err *err)
 {
-    const struct facts *facts;
-    struct terms *terms;
-    struct busy *busy;
     size_t len = strlen(pattern);
     if (strcmp(pattern, app->filter.pattern) == 0) {
         return 0;
@@ -69,15 +65,15 @@ int app_set_filter(struct app *app, const char *pattern, struct err *err)
         find_drop_filter(app);
         return 0;
     }
-    facts = app_facts(app);
+    const struct facts *facts = app_facts(app);
     if (facts == NULL || len >= sizeof app->filter.pattern) {
         return err_set(err, "no room for this filter");
     }
-    terms = terms_new(facts, pattern, len, FIND_KINDS, NULL, err);
+    struct terms *terms = terms_new(facts, pattern, len, FIND_KINDS, NULL, err);
     if (terms == NULL) {
         return -1;
     }
-    busy = terms_busy(find_old_busy(app), app->trace, terms, err);
+    struct busy *busy = terms_busy(find_old_busy(app), app->trace, terms, err);
     find_drop_filter(app);
     if (busy == NULL) {
         terms_free(terms);
@@ -92,16 +88,14 @@ int app_set_filter(struct app *app, const char *pattern, struct err *err)
 int app_set_search(struct app *app, const char *pattern, struct err *err)
 {
     size_t len = strlen(pattern);
-    struct filter *filter;
-    uint64_t *bits;
     if (len == 0 || len >= sizeof app->search.pattern) {
         return err_set(err, "nothing to search for");
     }
-    filter = filter_new(pattern, len, err);
+    struct filter *filter = filter_new(pattern, len, err);
     if (filter == NULL) {
         return -1;
     }
-    bits = filter_names(filter, app->trace, UINT32_MAX, NULL, NULL);
+    uint64_t *bits = filter_names(filter, app->trace, UINT32_MAX, NULL, NULL);
     filter_free(filter);
     if (bits == NULL) {
         return err_nomem(err, "the search");
@@ -169,8 +163,7 @@ static bool find_from(const struct app *app, const struct find_place *from, int 
                       struct find_place *best)
 {
     bool found = false;
-    uint32_t row;
-    for (row = 0; row < app->rows.count; row++) {
+    for (uint32_t row = 0; row < app->rows.count; row++) {
         struct find_place place = {0};
         if (!find_is_open(&app->rows, &app->rows.list[row]) ||
             !find_in_row(app, row, from, step, &place)) {
@@ -285,12 +278,11 @@ static int find_list_filter(struct app *app, const char *text, struct err *err)
 /* Does the pattern compile? It is searched for when it is accepted. */
 static int find_check(struct app *app, const char *text, struct err *err)
 {
-    struct filter *filter;
     (void)app;
     if (text[0] == '\0') {
         return 0;
     }
-    filter = filter_new(text, strlen(text), err);
+    struct filter *filter = filter_new(text, strlen(text), err);
     if (filter == NULL) {
         return -1;
     }

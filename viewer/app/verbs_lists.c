@@ -26,14 +26,13 @@ const char *panel_name(enum panel_kind kind)
 
 struct panel_item *panel_add(struct panel *list)
 {
-    struct panel_item *item;
     struct panel_item *items =
         array_grow(list->items, &list->cap, (size_t)list->count + 1, sizeof *items);
     if (items == NULL) {
         return NULL;
     }
     list->items = items;
-    item = &list->items[list->count++];
+    struct panel_item *item = &list->items[list->count++];
     *item = (struct panel_item){
         .table = TRACE_TABLE_COUNT, .text = "", .name = TRACE_NONE, .device = TRACE_NONE};
     return item;
@@ -173,8 +172,7 @@ void verb_list_instances(struct app *app, int count)
 static void lists_turn(struct app *app, int step)
 {
     int kind = (int)app->list.kind + step;
-    int i;
-    for (i = 0; i < PANEL_KIND_COUNT; i++) {
+    for (int i = 0; i < PANEL_KIND_COUNT; i++) {
         kind = kind < 1 ? PANEL_KIND_COUNT - 1 : kind >= PANEL_KIND_COUNT ? 1 : kind;
         if ((kind != PANEL_DELTA || app->pair.other != NULL) &&
             (kind != PANEL_INSTANCES || app->instances_name < app->trace->name_count)) {
@@ -205,14 +203,13 @@ void verb_list_filter(struct app *app, int count)
 
 void verb_bookmark(struct app *app, int count)
 {
-    struct app_bookmark *mark;
     char span[TIMEFMT_BYTES];
     (void)count;
     if (app->bookmark_count == APP_BOOKMARKS) {
         app_fail(app, "there is room for %d bookmarks", (int)APP_BOOKMARKS);
         return;
     }
-    mark = &app->bookmarks[app->bookmark_count++];
+    struct app_bookmark *mark = &app->bookmarks[app->bookmark_count++];
     mark->begin_ns = app->window.begin_ns;
     mark->end_ns = window_end(&app->window);
     if (app_has_gap(app)) {
@@ -295,12 +292,11 @@ void verb_list_close(struct app *app, int count)
 /* Jumps: a gap takes a third of the screen, an event keeps the zoom unless it would be a dot. */
 void verb_list_go(struct app *app, int count)
 {
-    const struct panel_item *item;
     (void)count;
     if (app->list.current >= app->list.count) {
         return;
     }
-    item = &app->list.items[app->list.current];
+    const struct panel_item *item = &app->list.items[app->list.current];
     if (item->end_ns <= item->begin_ns && item->table >= TRACE_TABLE_COUNT) {
         return;
     }

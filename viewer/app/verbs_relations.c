@@ -20,13 +20,11 @@ static const struct relate_syncs *relations_syncs(struct app *app)
 static bool relations_sync(struct app *app)
 {
     const struct relate_syncs *syncs = relations_syncs(app);
-    const struct relate_sync *sync;
-    const uint32_t *waits;
     uint32_t count = 0;
     if (syncs == NULL) {
         return false;
     }
-    sync = relate_sync_of(syncs, app->event.index);
+    const struct relate_sync *sync = relate_sync_of(syncs, app->event.index);
     if (sync != NULL && (sync->record != TRACE_NONE || sync->op != TRACE_NONE)) {
         bool record = sync->record != TRACE_NONE;
         app_remember(app);
@@ -36,7 +34,7 @@ static bool relations_sync(struct app *app)
                             : "the last op that is waited for");
         return true;
     }
-    waits = relate_waits_of(syncs, app->event.index, &count);
+    const uint32_t *waits = relate_waits_of(syncs, app->event.index, &count);
     if (waits == NULL || count == 0) {
         return false;
     }
@@ -51,15 +49,14 @@ static bool relations_projection(struct app *app)
 {
     const struct row *now = &app->rows.list[app->row];
     bool derived = now->kind == ROW_LANE && now->lane.index != NULL;
-    uint32_t i;
-    for (i = 0; i < app->rows.count; i++) {
+    for (uint32_t i = 0; i < app->rows.count; i++) {
         const struct row *row = &app->rows.list[i];
-        uint32_t at;
         if (row->kind != ROW_LANE || row->lane.table != TRACE_NVTX ||
             (row->lane.index != NULL) == derived) {
             continue;
         }
-        at = lane_find_event(&row->lane, app->event.index, app_event_begin(app, app->event));
+        uint32_t at =
+            lane_find_event(&row->lane, app->event.index, app_event_begin(app, app->event));
         if (at < row->lane.count) {
             app_remember(app);
             app_set_row(app, i);
@@ -143,17 +140,13 @@ static void relations_step(struct app *app, int step)
     const struct facts *facts = app_facts(app);
     struct app_event from = app->event;
     struct relate_event event = {(enum trace_table)from.table, from.index};
-    struct relate_event place;
     uint32_t of = 0;
-    uint32_t here;
-    uint32_t next;
-    uint32_t number;
     if (!app_has_event(app) || facts == NULL) {
         app_fail(app, "select an event first (w, b): the step is the repeated range around it");
         return;
     }
-    here = relate_step(facts, event);
-    next = here == TRACE_NONE ? TRACE_NONE : relate_step_next(facts, here, step);
+    uint32_t here = relate_step(facts, event);
+    uint32_t next = here == TRACE_NONE ? TRACE_NONE : relate_step_next(facts, here, step);
     if (next == TRACE_NONE) {
         app_fail(app, here == TRACE_NONE ? "no repeated NVTX range is around this event"
                       : step > 0         ? "this is the last step"
@@ -161,15 +154,15 @@ static void relations_step(struct app *app, int step)
         return;
     }
     app_remember(app);
-    place = event.table == TRACE_NVTX && event.index == here
-                ? (struct relate_event){TRACE_NVTX, next}
-                : relate_same_place(facts, event, here, next);
+    struct relate_event place = event.table == TRACE_NVTX && event.index == here
+                                    ? (struct relate_event){TRACE_NVTX, next}
+                                    : relate_same_place(facts, event, here, next);
     if (place.index == TRACE_NONE) {
         place = (struct relate_event){TRACE_NVTX, next};
         from = (struct app_event){TRACE_NVTX, here};
     }
     relations_follow(app, from, (struct app_event){(uint32_t)place.table, place.index});
-    number = relate_step_number(facts, next, &of);
+    uint32_t number = relate_step_number(facts, next, &of);
     app_say(app, "step %u of %u: %.60s", (unsigned)number, (unsigned)of,
             app->trace->names[app->trace->events[TRACE_NVTX].name[next]].brief);
 }

@@ -34,9 +34,8 @@ void verb_hide(struct app *app, int count)
 
 void verb_hide_none(struct app *app, int count)
 {
-    uint32_t i;
     (void)count;
-    for (i = 0; i < app->rows.count; i++) {
+    for (uint32_t i = 0; i < app->rows.count; i++) {
         app->rows.list[i].hidden = false;
         app->rows.list[i].filtered = false;
     }
@@ -89,21 +88,20 @@ void verb_row_filter(struct app *app, int count)
 int app_set_row_filter(struct app *app, const char *pattern, struct err *err)
 {
     struct filter *filter = NULL;
-    uint32_t i;
     if (pattern[0] != '\0') {
         filter = filter_new(pattern, strlen(pattern), err);
         if (filter == NULL) {
             return -1;
         }
     }
-    for (i = 0; i < app->rows.count; i++) {
+    for (uint32_t i = 0; i < app->rows.count; i++) {
         struct row *row = &app->rows.list[i];
         bool above = row->up != TRACE_NONE && app->rows.list[row->up].matched;
         row->matched =
             filter == NULL || above || filter_match(filter, row->label, strlen(row->label));
         row->filtered = !row->matched;
     }
-    for (i = app->rows.count; i-- > 0;) {
+    for (uint32_t i = app->rows.count; i-- > 0;) {
         const struct row *row = &app->rows.list[i];
         if (!row->filtered && row->up != TRACE_NONE) {
             app->rows.list[row->up].filtered = false;

@@ -91,12 +91,11 @@ void app_select(struct app *app, struct app_event event)
 
 void app_select_gap(struct app *app, uint32_t device, int64_t begin_ns, int64_t end_ns)
 {
-    uint32_t i;
     app_unselect(app);
     app->gap_begin_ns = begin_ns;
     app->gap_end_ns = end_ns;
     app->gap_device = device;
-    for (i = 0; i < app->rows.count; i++) {
+    for (uint32_t i = 0; i < app->rows.count; i++) {
         if (app->rows.list[i].kind == ROW_DEVICE && app->rows.list[i].device == device) {
             app_set_row(app, i);
         }
@@ -169,8 +168,7 @@ void verb_fold(struct app *app, int count)
 
 static void select_fold_all(struct app *app, bool collapsed)
 {
-    uint32_t i;
-    for (i = 0; i < app->rows.count; i++) {
+    for (uint32_t i = 0; i < app->rows.count; i++) {
         app->rows.list[i].collapsed = collapsed && app->rows.list[i].parent;
     }
     rows_arrange(&app->rows);
@@ -237,15 +235,13 @@ static uint32_t select_lane_row(const struct app *app)
 static void select_step(struct app *app, int count, int step)
 {
     uint32_t row = select_lane_row(app);
-    const struct lane *lane;
-    uint32_t i;
     int n = count > 0 ? count : 1;
     if (row == TRACE_NONE) {
         app_fail(app, "no row with events here");
         return;
     }
-    lane = &app->rows.list[row].lane;
-    i = lane->count;
+    const struct lane *lane = &app->rows.list[row].lane;
+    uint32_t i = lane->count;
     if (app_has_event(app) && app->event.table == (uint32_t)lane->table) {
         i = lane_find(lane, app_event_begin(app, app->event), app->event.index);
     }
@@ -308,18 +304,14 @@ void verb_escape(struct app *app, int count)
 
 static void select_same(struct app *app, int step)
 {
-    const struct trace_events *events;
-    const struct row *row;
-    uint32_t i;
-    uint32_t name;
     if (!app_has_event(app)) {
         app_fail(app, "select an event first (w, b)");
         return;
     }
-    events = &app->trace->events[app->event.table];
-    name = events->name[app->event.index];
-    row = &app->rows.list[app->row];
-    i = lane_find(&row->lane, events->begin_ns[app->event.index], app->event.index);
+    const struct trace_events *events = &app->trace->events[app->event.table];
+    uint32_t name = events->name[app->event.index];
+    const struct row *row = &app->rows.list[app->row];
+    uint32_t i = lane_find(&row->lane, events->begin_ns[app->event.index], app->event.index);
     while (i < row->lane.count) {
         i = step < 0 && i == 0 ? row->lane.count : step < 0 ? i - 1 : i + 1;
         if (i < row->lane.count && row->lane.name[i] == name) {
@@ -352,7 +344,6 @@ void verb_same_previous(struct app *app, int count)
 static void select_gap(struct app *app, int step)
 {
     uint32_t device = app_device(app);
-    const struct busy_union *work;
     int64_t t_ns =
         app_has_gap(app) ? app->gap_begin_ns : window_time(&app->window, app->cursor_col);
     /* What is shorter than a fifth of a column is no gap that one can see. */
@@ -362,7 +353,7 @@ static void select_gap(struct app *app, int step)
         app_fail(app, "no gap: the capture has no GPU work to wait between");
         return;
     }
-    work = &app_busy(app)->devices[device];
+    const struct busy_union *work = &app_busy(app)->devices[device];
     if (app_has_gap(app)) {
         i = step > 0 ? (int64_t)busy_union_lower(work, t_ns)
                      : (int64_t)busy_union_lower(work, t_ns - 1) - 1;

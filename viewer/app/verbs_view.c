@@ -150,8 +150,7 @@ void verb_fit_gpu(struct app *app, int count)
     const struct trace *trace = app->trace;
     int64_t begin_ns = INT64_MAX;
     int64_t end_ns = INT64_MIN;
-    uint32_t i;
-    for (i = 0; i < trace->device_count; i++) {
+    for (uint32_t i = 0; i < trace->device_count; i++) {
         const struct trace_device *gpu = &trace->devices[i];
         if (gpu->busy_count > 0) {
             int64_t last_ns = gpu->busy_end_ns[gpu->busy_count - 1];

@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 struct window {
-    int64_t begin_ns;   /* a multiple of ns_per_col */
+    int64_t begin_ns; /* a multiple of ns_per_col */
     int64_t ns_per_col; /* >= 1 */
-    int cols;           /* >= 1 */
+    int cols; /* >= 1 */
 };
 
 /* Floor division for a positive divisor. */

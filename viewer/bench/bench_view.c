@@ -69,9 +69,8 @@ static void frame(struct app *app, struct canvas *canvas)
 static void bench_zoom(struct app *app, struct canvas *canvas, const char *name)
 {
     double ms[FRAMES];
-    int i;
     frame(app, canvas);
-    for (i = 0; i < FRAMES; i++) {
+    for (int i = 0; i < FRAMES; i++) {
         double begin = now_ms();
         app_look(app, window_pan(&app->window, i % 2 == 0 ? 7 : -6));
         frame(app, canvas);
@@ -87,8 +86,7 @@ static void bench_frames(struct app *app, struct canvas *canvas)
     static const int64_t parts[ZOOMS] = {1, 10, 100, 10000, 1000000};
     int64_t begin_ns = app->trace->begin_ns;
     int64_t span_ns = app->trace->end_ns - begin_ns;
-    int i;
-    for (i = 0; i < ZOOMS; i++) {
+    for (int i = 0; i < ZOOMS; i++) {
         int64_t middle_ns = begin_ns + span_ns / 2;
         app_look(app, window_fit(middle_ns - span_ns / (2 * parts[i]),
                                  middle_ns + span_ns / (2 * parts[i]) + 1, app->layout.time_cols));
@@ -135,18 +133,16 @@ static void bytes_child(struct app *app, int slave, int go, int done)
     struct term_options options = {.colors = -1};
     struct canvas canvas = {0};
     struct err err = {0};
-    struct terminal *term;
-    size_t i;
     char byte = 0;
     (void)dup2(slave, STDIN_FILENO);
     (void)dup2(slave, STDOUT_FILENO);
     (void)setenv("TERM", "xterm-256color", 1);
-    term = term_open(&options, &err);
+    struct terminal *term = term_open(&options, &err);
     if (term == NULL) {
         (void)fprintf(stderr, "%s\n", err.text);
         _exit(1);
     }
-    for (i = 0; i < sizeof keys - 1; i++) {
+    for (size_t i = 0; i < sizeof keys - 1; i++) {
         if (keys[i] != '.') {
             press(app, (uint32_t)keys[i]);
         }
@@ -190,23 +186,20 @@ static void bench_bytes(struct app *app)
     int master = posix_openpt(O_RDWR | O_NOCTTY);
     int go[2];
     int done[2];
-    int slave;
-    pid_t pid;
-    size_t i;
     if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0 || pipe(go) != 0 ||
         pipe(done) != 0) {
         printf("bytes: no pseudo terminal: %s\n", strerror(errno));
         return;
     }
-    slave = open(ptsname(master), O_RDWR | O_NOCTTY);
+    int slave = open(ptsname(master), O_RDWR | O_NOCTTY);
     (void)ioctl(slave, TIOCSWINSZ, &size);
     (void)fcntl(master, F_SETFL, O_NONBLOCK);
     (void)fflush(stdout);
-    pid = fork();
+    pid_t pid = fork();
     if (pid == 0) {
         bytes_child(app, slave, go[0], done[1]);
     }
-    for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char byte = 0;
         size_t total = 0;
         if (write(go[1], &byte, 1) != 1) {
@@ -228,22 +221,19 @@ int main(int argc, char **argv)
 {
     struct err err = {0};
     struct canvas canvas = {0};
-    struct trace *trace;
-    struct app *app;
-    double begin;
     if (argc != 2) {
         (void)fprintf(stderr, "usage: bench_view FILE\n");
         return 2;
     }
-    trace = trace_load(argv[1], NULL, &err);
+    struct trace *trace = trace_load(argv[1], NULL, &err);
     if (trace == NULL) {
         die(argv[1], &err);
     }
     printf("%u GPU ops, %u API calls, %u NVTX, %u OSRT\n", trace->events[TRACE_GPU].count,
            trace->events[TRACE_API].count, trace->events[TRACE_NVTX].count,
            trace->events[TRACE_OSRT].count);
-    begin = now_ms();
-    app = app_open(trace, "bench", &err);
+    double begin = now_ms();
+    struct app *app = app_open(trace, "bench", &err);
     if (app == NULL) {
         die("app", &err);
     }

@@ -44,12 +44,11 @@ static void list_commands(struct buf *out)
 
 static int help_text(const struct opts_rest *rest, bool mdoc, struct buf *out, struct err *err)
 {
-    const struct command *command;
     if (rest->argc == 0) {
         list_commands(out);
         return 0;
     }
-    command = command_find(rest->argv[0]);
+    const struct command *command = command_find(rest->argv[0]);
     if (command == NULL) {
         return err_set(err, "no command '%s'; 'cutline help' lists the commands", rest->argv[0]);
     }

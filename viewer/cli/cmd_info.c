@@ -43,7 +43,6 @@ static int info_print(const struct trace *trace, const struct info_args *args, s
     struct store *store = trace_store(trace, err);
     struct info info;
     struct buf text = {0};
-    int status;
     if (store == NULL || info_collect(trace, store, &info, err) != 0) {
         store_close(store);
         return -1;
@@ -53,7 +52,7 @@ static int info_print(const struct trace *trace, const struct info_args *args, s
     } else {
         info_text(&info, output_ascii(), &text);
     }
-    status = buf_failed(&text) ? err_nomem(err, "the summary") : output_all(&text, err);
+    int status = buf_failed(&text) ? err_nomem(err, "the summary") : output_all(&text, err);
     buf_free(&text);
     info_free(&info);
     store_close(store);
@@ -65,12 +64,11 @@ static int info_run(int argc, char **argv)
     struct info_args args = {.format = INFO_FORMAT_TEXT};
     struct opts_rest rest;
     struct err err = {""};
-    struct trace *trace;
     int status;
     if (!opts_begin(&COMMAND_INFO, argc, argv, &args, &rest, &status)) {
         return status;
     }
-    trace = trace_load(rest.argv[0], NULL, &err);
+    struct trace *trace = trace_load(rest.argv[0], NULL, &err);
     status = trace == NULL || info_print(trace, &args, &err) != 0 ? COMMAND_FAILED : COMMAND_DONE;
     if (status == COMMAND_FAILED) {
         output_error(argv[0], &err);

@@ -124,8 +124,8 @@ struct stats {
     struct select_options options;
     int64_t unit_ns;
     struct tables_words words[3]; /* reports, formats, outputs */
-    struct report_call *calls;    /* owned; one for each table */
-    struct tables_form *forms;    /* owned; parallel to calls */
+    struct report_call *calls; /* owned; one for each table */
+    struct tables_form *forms; /* owned; parallel to calls */
     size_t count;
     bool failed;
     struct err err;

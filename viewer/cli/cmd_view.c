@@ -79,7 +79,6 @@ static int view_keys(const char *form, struct err *err)
 {
     struct config config;
     struct buf text = {0};
-    int rc;
     if (strcmp(form, "mdoc") == 0) {
         keydoc_mdoc(&text);
     } else {
@@ -88,7 +87,7 @@ static int view_keys(const char *form, struct err *err)
         }
         keydoc_text(&config.keymap, &text);
     }
-    rc = output_all(&text, err);
+    int rc = output_all(&text, err);
     buf_free(&text);
     return rc;
 }
@@ -109,7 +108,6 @@ static int view_run(int argc, char **argv)
     struct err err = {0};
     int status = 0;
     int signal_number = 0;
-    int rc;
     if (!opts_begin(&COMMAND_VIEW, argc, argv, &args, &rest, &status)) {
         return status;
     }
@@ -118,8 +116,8 @@ static int view_run(int argc, char **argv)
         output_error("view", &err);
         return COMMAND_USAGE;
     }
-    rc = args.keys != NULL ? view_keys(args.keys, &err)
-                           : view_open(&rest, &args, &signal_number, &err);
+    int rc = args.keys != NULL ? view_keys(args.keys, &err)
+                               : view_open(&rest, &args, &signal_number, &err);
     return view_status("view", rc, signal_number, &err);
 }
 
@@ -155,18 +153,16 @@ static bool tour_capture(char *path, size_t room)
     static const char *const places[] = {"demo.sqlite", "../share/cutline/demo.sqlite"};
     char program[VIEW_PATH_BYTES];
     ssize_t len = readlink("/proc/self/exe", program, sizeof program - 1);
-    char *slash;
-    size_t i;
     if (len <= 0) {
         return false;
     }
     program[len] = '\0';
-    slash = strrchr(program, '/');
+    char *slash = strrchr(program, '/');
     if (slash == NULL) {
         return false;
     }
     slash[1] = '\0';
-    for (i = 0; i < sizeof places / sizeof places[0]; i++) {
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         int n = snprintf(path, room, "%s%s", program, places[i]);
         if (n > 0 && (size_t)n < room && access(path, R_OK) == 0) {
             return true;
@@ -215,12 +211,11 @@ static int config_run(int argc, char **argv)
     struct buf text = {0};
     struct err err = {0};
     int status = 0;
-    int rc;
     if (!opts_begin(&COMMAND_CONFIG, argc, argv, NULL, &rest, &status)) {
         return status;
     }
     config_default(&text);
-    rc = output_all(&text, &err);
+    int rc = output_all(&text, &err);
     buf_free(&text);
     return view_status("config", rc, 0, &err);
 }

@@ -27,7 +27,7 @@ enum {
     VIEW_PATH_BYTES = 1024,
     VIEW_CACHE_EVENTS = 1000000,
     VIEW_STOP_MS = 1000,
-    VIEW_QUICK_MS = 250,       /* what is read by then needs no word about it */
+    VIEW_QUICK_MS = 250, /* what is read by then needs no word about it */
     VIEW_PREVIEW_ROWS = 20000, /* of each table, while the rest is read */
     VIEW_READING_BYTES = 64
 };
@@ -52,14 +52,13 @@ int view_read(const char *path, struct buf *out, struct err *err)
     FILE *file = fopen(path, "rb");
     char bytes[1024];
     size_t n;
-    bool failed;
     if (file == NULL) {
         return err_set(err, "%s: %s", path, strerror(errno));
     }
     while ((n = fread(bytes, 1, sizeof bytes, file)) > 0 && out->len < VIEW_FILE_MAX) {
         buf_add(out, bytes, n);
     }
-    failed = ferror(file) != 0;
+    bool failed = ferror(file) != 0;
     (void)fclose(file);
     if (failed || buf_failed(out) || out->len >= VIEW_FILE_MAX) {
         return err_set(err, "%s: cannot be read, or is larger than 1 MB", path);
@@ -90,12 +89,11 @@ int view_config(struct config *config, struct err *err)
 {
     char path[VIEW_PATH_BYTES];
     struct buf text = {0};
-    int rc;
     config_init(config);
     if (!view_config_path(path, sizeof path) || access(path, F_OK) != 0) {
         return 0;
     }
-    rc = view_read(path, &text, err);
+    int rc = view_read(path, &text, err);
     if (rc == 0 && config_parse(config, buf_text(&text), text.len, err) != 0) {
         rc = err_prefix(err, "%s", path);
     }
@@ -230,8 +228,7 @@ static int view_side(struct view *view, int i, const char *path, const struct vi
 static int view_load(struct view *view, const struct opts_rest *rest, const struct view_args *args,
                      struct err *err)
 {
-    int i;
-    for (i = 0; i < rest->argc; i++) {
+    for (int i = 0; i < rest->argc; i++) {
         if (view_side(view, i, rest->argv[i], args, err) != 0) {
             return -1;
         }
@@ -255,11 +252,10 @@ static int view_load(struct view *view, const struct opts_rest *rest, const stru
 
 static void view_close(struct view *view)
 {
-    int i;
     if (view->open) {
         session_close(&view->session);
     }
-    for (i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++) {
         app_close(view->apps[i]);
         trace_free(view->traces[i]);
     }
@@ -270,8 +266,7 @@ static struct view_args view_settle_args(const struct view_args *given, const st
 {
     static const char *const colors[] = {"auto", "never", "8", "16", "256", "truecolor"};
     struct view_args args = *given;
-    size_t i;
-    for (i = 0; args.color < 0 && i < sizeof colors / sizeof colors[0]; i++) {
+    for (size_t i = 0; args.color < 0 && i < sizeof colors / sizeof colors[0]; i++) {
         args.color = strcmp(config->color, colors[i]) == 0 ? (int)i : args.color;
     }
     args.color = args.color < 0 ? VIEW_COLOR_AUTO : args.color;
@@ -287,8 +282,8 @@ struct view_screen {
     struct terminal *term;
     struct frame_style style;
     struct loader *loader; /* NULL = nothing is being read */
-    bool preview;          /* the view holds only the first rows */
-    struct buf before;     /* owned: the choices as they were when all was read */
+    bool preview; /* the view holds only the first rows */
+    struct buf before; /* owned: the choices as they were when all was read */
 };
 
 static bool view_task_over(void *arg, char *text, size_t room)
@@ -325,7 +320,6 @@ static int view_swap(struct view *view, struct view_screen *screen, const struct
     char filter[PROMPT_BYTES] = "";
     struct window window = {0};
     enum panel_kind list = PANEL_NONE;
-    struct app *app;
     int rc = loader_take(screen->loader, fresh.traces, err);
     screen->loader = NULL;
     rc = rc == 0 ? view_load(&fresh, rest, first ? args : &plain, err) : rc;
@@ -355,7 +349,7 @@ static int view_swap(struct view *view, struct view_screen *screen, const struct
     *view = fresh;
     session_moved(&view->session);
     screen->preview = false;
-    app = session_app(&view->session);
+    struct app *app = session_app(&view->session);
     if (touched) {
         (void)app_set_filter(app, filter, NULL);
         app_look(app, window);
@@ -375,8 +369,7 @@ static void view_preview_window(struct app *app)
 {
     const struct trace *trace = app->trace;
     const struct trace_lane *most = NULL;
-    uint32_t i;
-    for (i = 0; i < trace->lane_count; i++) {
+    for (uint32_t i = 0; i < trace->lane_count; i++) {
         if (trace->lanes[i].table == TRACE_API &&
             (most == NULL || trace->lanes[i].count > most->count)) {
             most = &trace->lanes[i];

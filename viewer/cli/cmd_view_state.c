@@ -23,7 +23,6 @@ static bool view_state_path(const struct trace *trace, char *path, size_t room, 
     char *real = NULL;
     uint32_t hash = 2166136261U;
     const char *at;
-    const char *slash;
     int len;
     if (base != NULL && base[0] == '/') {
         len = snprintf(folder, sizeof folder, "%s/cutline", base);
@@ -51,7 +50,7 @@ static bool view_state_path(const struct trace *trace, char *path, size_t room, 
     for (at = real; *at != '\0'; at++) {
         hash = (hash ^ (unsigned char)*at) * 16777619U;
     }
-    slash = strrchr(real, '/');
+    const char *slash = strrchr(real, '/');
     len = snprintf(path, room, "%s/%.100s-%08x", folder, slash != NULL ? slash + 1 : real,
                    (unsigned)hash);
     free(real);

@@ -17,7 +17,7 @@ struct
 
 struct command {
     const char *name;
-    const char *args;    /* "FILE", "[--] COMMAND [ARG...]": for the usage line */
+    const char *args; /* "FILE", "[--] COMMAND [ARG...]": for the usage line */
     const char *summary; /* one line for the list of commands */
     const struct opts_spec *options;
     /* argv[0] is the command's name. Returns an exit status. */

@@ -46,9 +46,8 @@ static int print_version(void)
 {
     struct err err = {0};
     struct buf text = {0};
-    int result;
     buf_addf(&text, "cutline %s\n", CUTLINE_VERSION);
-    result = output_all(&text, &err);
+    int result = output_all(&text, &err);
     buf_free(&text);
     if (result != 0) {
         output_error(NULL, &err);
@@ -64,7 +63,6 @@ static int run_default(int argc, char **argv)
     const char *names[sizeof COMMANDS / sizeof COMMANDS[0]];
     struct err err = {0};
     struct stat st;
-    const char *near;
     size_t count = 0;
     bool path = strpbrk(argv[1], "./") != NULL || argv[1][0] == '-' || stat(argv[1], &st) == 0;
     if (view != NULL && path) {
@@ -74,7 +72,7 @@ static int run_default(int argc, char **argv)
         names[count] = COMMANDS[count]->name;
     }
     names[count] = NULL;
-    near = opts_nearest(argv[1], names);
+    const char *near = opts_nearest(argv[1], names);
     if (near != NULL) {
         (void)err_set(&err, "no command or file '%s'; did you mean '%s'?", argv[1], near);
     } else {

@@ -84,7 +84,6 @@ static int unknown_option(const struct parse *p, const char *name, size_t len)
     const struct opts_option *options = spec_options(p->spec);
     const char *names[256];
     char word[64];
-    const char *near;
     size_t count = 0;
     for (; options->kind != OPTS_END && count < 254; options++) {
         if (options->kind != OPTS_GROUP) {
@@ -94,7 +93,7 @@ static int unknown_option(const struct parse *p, const char *name, size_t len)
     names[count++] = HELP.name;
     names[count] = NULL;
     (void)snprintf(word, sizeof word, "%.*s", (int)len, name);
-    near = opts_nearest(word, names);
+    const char *near = opts_nearest(word, names);
     if (near != NULL) {
         return err_set(p->err, "no option --%s; did you mean --%s?", word, near);
     }

@@ -79,18 +79,18 @@ enum {
 
 /* The type of the variable at args + .at, and how the argument is read. */
 enum opts_kind {
-    OPTS_END,    /* the last entry of a table */
-    OPTS_GROUP,  /* no option: .help is a heading */
-    OPTS_FLAG,   /* bool: set to true; no argument */
-    OPTS_TEXT,   /* const char *: the argument, lives in argv */
-    OPTS_LIST,   /* struct opts_list: one more text each time */
-    OPTS_INT,    /* int64_t in [.min, .max]; .max = 0: no limits */
-    OPTS_TIME,   /* int64_t ns; a bare number is in .unit_ns (timefmt_parse) */
-    OPTS_BYTES,  /* int64_t: a number and an optional K, M, G, T (powers of 1024), >= 0 */
-    OPTS_BOOL,   /* bool: true when bare, else true|false (also yes|no, on|off, 1|0) */
+    OPTS_END, /* the last entry of a table */
+    OPTS_GROUP, /* no option: .help is a heading */
+    OPTS_FLAG, /* bool: set to true; no argument */
+    OPTS_TEXT, /* const char *: the argument, lives in argv */
+    OPTS_LIST, /* struct opts_list: one more text each time */
+    OPTS_INT, /* int64_t in [.min, .max]; .max = 0: no limits */
+    OPTS_TIME, /* int64_t ns; a bare number is in .unit_ns (timefmt_parse) */
+    OPTS_BYTES, /* int64_t: a number and an optional K, M, G, T (powers of 1024), >= 0 */
+    OPTS_BOOL, /* bool: true when bare, else true|false (also yes|no, on|off, 1|0) */
     OPTS_CHOICE, /* int: index of the argument in .choices */
-    OPTS_SET,    /* uint32_t: bits of .choices, comma-separated in the argument; it replaces */
-    OPTS_CALL,   /* .call(args, argument) */
+    OPTS_SET, /* uint32_t: bits of .choices, comma-separated in the argument; it replaces */
+    OPTS_CALL, /* .call(args, argument) */
 };
 
 /* What a shell offers for an argument or operand where there are no choices. */
@@ -109,14 +109,14 @@ struct opts_list {
 };
 
 struct opts_option {
-    char letter;      /* 0: no short form */
+    char letter; /* 0: no short form */
     const char *name; /* without dashes; never NULL */
-    const char *arg;  /* placeholder: "FILE"; NULL for FLAG and BOOL */
+    const char *arg; /* placeholder: "FILE"; NULL for FLAG and BOOL */
     enum opts_kind kind;
-    size_t at;           /* offsetof in the args struct */
+    size_t at; /* offsetof in the args struct */
     const char *choices; /* "a|b|c": CHOICE and SET; for others only what completion offers */
     const char *(*choice_at)(size_t i); /* instead of choices, for completion: NULL at the end */
-    const char *bare;                   /* the argument is optional, and this is it when left out */
+    const char *bare; /* the argument is optional, and this is it when left out */
     int64_t min;
     int64_t max;
     int64_t unit_ns;
@@ -129,11 +129,11 @@ struct opts_spec {
     const char *about; /* a paragraph or more (blank line between) for --help; may be NULL */
     const struct opts_option *options; /* ends with OPTS_END; NULL: only --help */
     int operands_min;
-    int operands_max;            /* -1: any number */
-    bool stop_at_operand;        /* the first operand ends the options (record) */
+    int operands_max; /* -1: any number */
+    bool stop_at_operand; /* the first operand ends the options (record) */
     enum opts_complete complete; /* what the operands are */
     const char *operand_choices; /* "bash|zsh|fish": instead of complete */
-    const char *examples;        /* lines of "command   what it does" for --help; may be NULL */
+    const char *examples; /* lines of "command   what it does" for --help; may be NULL */
 };
 
 struct opts_rest {

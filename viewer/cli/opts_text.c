@@ -57,7 +57,6 @@ static void wrap(struct buf *out, const char *text, size_t indent, size_t col)
 static void help_option(struct buf *out, const struct opts_option *option)
 {
     size_t start = out->len;
-    size_t col;
     if (option->letter != 0) {
         buf_addf(out, "  -%c, --%s", option->letter, option->name);
     } else {
@@ -66,7 +65,7 @@ static void help_option(struct buf *out, const struct opts_option *option)
     if (placeholder(option) != NULL) {
         buf_addf(out, is_optional(option) ? "[=%s]" : "=%s", placeholder(option));
     }
-    col = out->len - start;
+    size_t col = out->len - start;
     if (col + 2 > HELP_INDENT) {
         buf_addc(out, '\n');
         col = 0;

@@ -73,15 +73,15 @@ int tables_help(const char *command, enum report_kind kind, const char *name);
 /* Where tables go and how. */
 struct tables_form {
     const char *command; /* for messages */
-    const char *path;    /* the capture: the base name for "-o ." */
-    const char *target;  /* NULL or "-" = stdout, "@COMMAND", "." or a base name */
-    const char *nvtx;    /* --filter-nvtx, for the name of a file; may be NULL */
-    int format;          /* enum table_format; -1: column on stdout, csv elsewhere */
+    const char *path; /* the capture: the base name for "-o ." */
+    const char *target; /* NULL or "-" = stdout, "@COMMAND", "." or a base name */
+    const char *nvtx; /* --filter-nvtx, for the name of a file; may be NULL */
+    int format; /* enum table_format; -1: column on stdout, csv elsewhere */
     int64_t unit_ns;
-    bool force;       /* replace files */
-    bool quiet;       /* tables alone */
+    bool force; /* replace files */
+    bool quiet; /* tables alone */
     bool spreadsheet; /* csv and tsv: no text begins like a formula */
-    bool as_stats;    /* with nsys's "Processing" lines and the empty lines around them */
+    bool as_stats; /* with nsys's "Processing" lines and the empty lines around them */
 };
 
 /* Is the output a page for people: column or table? */
@@ -97,7 +97,7 @@ int tables_write(const struct tables_form *form, const char *name, const struct 
 
 /* What the tables before left on the standard output; zero before the first. */
 struct tables_page {
-    bool printed;     /* a table */
+    bool printed; /* a table */
     bool is_document; /* a document of JSON, which is still open for more tables */
 };
 

@@ -39,8 +39,7 @@ void canvas_free(struct canvas *canvas)
 void canvas_clear(struct canvas *canvas)
 {
     size_t count = (size_t)canvas->cols * (size_t)canvas->rows;
-    size_t i;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         canvas->cells[i] = (struct cell){.ch = ' '};
     }
 }
@@ -168,11 +167,10 @@ static void canvas_dump_row(const struct canvas *canvas, int row, enum canvas_du
     };
     const struct cell *cells = &canvas->cells[(size_t)row * (size_t)canvas->cols];
     int end = canvas->cols;
-    int col;
     while (how == CANVAS_DUMP_TEXT && end > 0 && cells[end - 1].ch == ' ') {
         end--;
     }
-    for (col = 0; col < end; col++) {
+    for (int col = 0; col < end; col++) {
         char text[4];
         if (how == CANVAS_DUMP_ROLES) {
             buf_addc(out, letters[cells[col].role]);
@@ -185,8 +183,7 @@ static void canvas_dump_row(const struct canvas *canvas, int row, enum canvas_du
 
 void canvas_dump(const struct canvas *canvas, enum canvas_dump how, struct buf *out)
 {
-    int row;
-    for (row = 0; row < canvas->rows; row++) {
+    for (int row = 0; row < canvas->rows; row++) {
         canvas_dump_row(canvas, row, how, out);
     }
 }

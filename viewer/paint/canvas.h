@@ -15,40 +15,40 @@
 #include "analysis/base/err.h"
 
 /* What a cell means: name, letter in the roles dump. */
-#define CANVAS_ROLES(X)                                                                            \
-    X(TEXT, '.')                                                                                   \
-    X(DIM, 'd')                                                                                    \
-    X(HEADER, 'h')                                                                                 \
-    X(HEADER_STRONG, 'H')                                                                          \
-    X(RULER, 'r')                                                                                  \
-    X(CURSOR, 'c')                                                                                 \
-    X(LABEL, 'l')                                                                                  \
-    X(LABEL_GROUP, 'L')                                                                            \
-    X(LABEL_CURRENT, '>')                                                                          \
-    X(UTIL, 'u')                                                                                   \
-    X(UTIL_LOW, 'U')                                                                               \
-    X(SPARK, 'k')                                                                                  \
-    X(GAP, 'g')                                                                                    \
-    X(BAR, 'b')                                                                                    \
-    X(BLOCK, 'm')                                                                                  \
-    X(BAR_DIM, '-')                                                                                \
-    X(BLOCK_DIM, '_')                                                                              \
-    X(FOUND, 'F')                                                                                  \
-    X(FOUND_BLOCK, 'f')                                                                            \
-    X(SELECTED, 'S')                                                                               \
-    X(MARK, 'M')                                                                                   \
-    X(RULE, '=')                                                                                   \
-    X(DETAIL, 'D')                                                                                 \
-    X(DETAIL_STRONG, 'E')                                                                          \
-    X(STATUS, 's')                                                                                 \
-    X(STATUS_KEY, 'K')                                                                             \
-    X(PROMPT, 'p')                                                                                 \
-    X(PROMPT_CURSOR, 'P')                                                                          \
-    X(ERROR, '!')                                                                                  \
-    X(LIST, 'i')                                                                                   \
-    X(LIST_HEAD, 'I')                                                                              \
-    X(LIST_CURRENT, '*')                                                                           \
-    X(BETTER, '+')                                                                                 \
+#define CANVAS_ROLES(X) \
+    X(TEXT, '.') \
+    X(DIM, 'd') \
+    X(HEADER, 'h') \
+    X(HEADER_STRONG, 'H') \
+    X(RULER, 'r') \
+    X(CURSOR, 'c') \
+    X(LABEL, 'l') \
+    X(LABEL_GROUP, 'L') \
+    X(LABEL_CURRENT, '>') \
+    X(UTIL, 'u') \
+    X(UTIL_LOW, 'U') \
+    X(SPARK, 'k') \
+    X(GAP, 'g') \
+    X(BAR, 'b') \
+    X(BLOCK, 'm') \
+    X(BAR_DIM, '-') \
+    X(BLOCK_DIM, '_') \
+    X(FOUND, 'F') \
+    X(FOUND_BLOCK, 'f') \
+    X(SELECTED, 'S') \
+    X(MARK, 'M') \
+    X(RULE, '=') \
+    X(DETAIL, 'D') \
+    X(DETAIL_STRONG, 'E') \
+    X(STATUS, 's') \
+    X(STATUS_KEY, 'K') \
+    X(PROMPT, 'p') \
+    X(PROMPT_CURSOR, 'P') \
+    X(ERROR, '!') \
+    X(LIST, 'i') \
+    X(LIST_HEAD, 'I') \
+    X(LIST_CURRENT, '*') \
+    X(BETTER, '+') \
     X(WORSE, 'w')
 
 enum canvas_role {
@@ -59,16 +59,16 @@ enum canvas_role {
 };
 
 struct cell {
-    uint32_t ch;  /* a code point of width 1 or 2; 0 = the right half of a wide character */
+    uint32_t ch; /* a code point of width 1 or 2; 0 = the right half of a wide character */
     uint8_t role; /* enum canvas_role */
-    uint8_t hue;  /* BAR, BLOCK: which colour (see hue.h) */
+    uint8_t hue; /* BAR, BLOCK: which colour (see hue.h) */
     uint16_t rgb; /* BAR, BLOCK: an NVTX colour as 5-6-5 bits where hue is HUE_RGB */
 };
 
 struct canvas {
     int cols;
     int rows;
-    bool ascii;         /* only ASCII characters */
+    bool ascii; /* only ASCII characters */
     struct cell *cells; /* rows x cols; owned */
 };
 
@@ -106,7 +106,7 @@ void canvas_fill_rest(struct canvas_pen *pen, uint32_t ch);
 void canvas_recolor(struct canvas *canvas, int row, int col, int cols, enum canvas_role role);
 
 enum canvas_dump {
-    CANVAS_DUMP_TEXT,  /* the characters, blanks at line ends cut */
+    CANVAS_DUMP_TEXT, /* the characters, blanks at line ends cut */
     CANVAS_DUMP_ROLES, /* a letter for each role; the letters of CANVAS_ROLES */
 };
 void canvas_dump(const struct canvas *canvas, enum canvas_dump how, struct buf *out);

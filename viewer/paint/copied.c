@@ -8,13 +8,12 @@ int taken_make(const struct app *app, const struct frame_style *style, const str
 {
     struct frame_style plain = *style;
     struct canvas canvas = {0};
-    int rc;
     if (app->take == TAKE_COMMAND) {
         buf_add(out, app->taken.data, app->taken.len);
         return 0;
     }
     plain.plain = app->take == TAKE_SCREEN;
-    rc = frame_paint(app, &plain, &canvas, err);
+    int rc = frame_paint(app, &plain, &canvas, err);
     if (rc == 0 && app->take == TAKE_SCREEN) {
         canvas_dump(&canvas, CANVAS_DUMP_TEXT, out);
     } else if (rc == 0) {
@@ -27,9 +26,8 @@ int taken_make(const struct app *app, const struct frame_style *style, const str
 void taken_clipboard(const struct buf *text, struct buf *out)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    size_t i;
     buf_adds(out, "\033]52;c;");
-    for (i = 0; i < text->len; i += 3) {
+    for (size_t i = 0; i < text->len; i += 3) {
         uint32_t left = (uint32_t)(text->len - i);
         uint32_t a = (unsigned char)text->data[i];
         uint32_t b = left > 1 ? (unsigned char)text->data[i + 1] : 0;

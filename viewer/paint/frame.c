@@ -18,7 +18,6 @@ struct canvas_pen parts_time_pen(const struct parts *parts, int y, enum canvas_r
 int frame_paint(const struct app *app, const struct frame_style *style, struct canvas *canvas,
                 struct err *err)
 {
-    struct parts *parts;
     const struct app_layout *at = &app->layout;
     canvas->ascii = style->ascii;
     if (canvas->cols != at->cols || canvas->rows != at->rows) {
@@ -27,7 +26,7 @@ int frame_paint(const struct app *app, const struct frame_style *style, struct c
         }
     }
     canvas_clear(canvas);
-    parts = malloc(sizeof *parts);
+    struct parts *parts = malloc(sizeof *parts);
     if (parts == NULL) {
         return err_nomem(err, "the screen");
     }

@@ -52,11 +52,10 @@ const struct glyphs *glyphs_of(bool ascii)
 
 int glyphs_level(int64_t part, int64_t whole)
 {
-    int64_t level;
     if (part <= 0 || whole <= 0) {
         return 0;
     }
     /* 63-bit products: columns are below 2^46 ns. */
-    level = (part * (int64_t)GLYPHS_LEVELS * 2 + whole) / (whole * 2);
+    int64_t level = (part * (int64_t)GLYPHS_LEVELS * 2 + whole) / (whole * 2);
     return level < 1 ? 1 : level > GLYPHS_LEVELS ? GLYPHS_LEVELS : (int)level;
 }

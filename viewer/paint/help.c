@@ -26,7 +26,7 @@ struct help_page {
     int y;
     int end;
     int first; /* line of the help at y */
-    int line;  /* the line that comes next */
+    int line; /* the line that comes next */
 };
 
 /* The screen row of the next line, -1 where it is out of sight. */
@@ -41,12 +41,11 @@ static int help_next(struct help_page *page)
 static void help_group(struct parts *parts, enum action_group group, struct help_page *page)
 {
     int y = help_next(page);
-    int i;
     if (y >= 0) {
         struct canvas_pen pen = parts_pen(parts, y, ROLE_LIST_HEAD);
         (void)canvas_puts(&pen, action_group_title(group));
     }
-    for (i = 0; i < ACTION_COUNT; i++) {
+    for (int i = 0; i < ACTION_COUNT; i++) {
         y = ACTION_TABLE[i].group == group ? help_next(page) : -1;
         if (y >= 0) {
             help_action(parts, (enum action_id)i, y);
@@ -97,12 +96,11 @@ static void help_sign(struct parts *parts, const struct help_sign *sign, int y)
 static void help_signs(struct parts *parts, struct help_page *page)
 {
     int y = help_next(page);
-    int i;
     if (y >= 0) {
         struct canvas_pen pen = parts_pen(parts, y, ROLE_LIST_HEAD);
         (void)canvas_puts(&pen, "What one sees");
     }
-    for (i = 0; i < HELP_SIGN_COUNT; i++) {
+    for (int i = 0; i < HELP_SIGN_COUNT; i++) {
         y = help_next(page);
         if (y >= 0) {
             help_sign(parts, &HELP_SIGNS[i], y);
@@ -114,13 +112,12 @@ void parts_help(struct parts *parts)
 {
     struct help_page page = {.y = parts->at->list_row, .first = parts->app->help_first};
     int total = (int)ACTION_COUNT + (int)ACTION_GROUP_COUNT + 1 + (int)HELP_SIGN_COUNT;
-    int group;
     page.end = page.y + parts->at->list_rows;
     if (page.first + parts->at->list_rows > total) {
         page.first = total - parts->at->list_rows;
     }
     page.first = page.first < 0 ? 0 : page.first;
-    for (group = 0; group < ACTION_GROUP_COUNT; group++) {
+    for (int group = 0; group < ACTION_GROUP_COUNT; group++) {
         if (group == ACTION_GROUP_IN_LIST) {
             help_signs(parts, &page);
         }

@@ -29,12 +29,10 @@ static void panes_fields(const struct parts *parts, int y, int rows)
 {
     const struct detail *detail = &parts->app->detail;
     int across = parts->at->cols / PANES_FIELD_COLS;
-    int lines;
-    int i;
     across = across < 1 ? 1 : across;
-    lines = (detail->field_count + across - 1) / across;
+    int lines = (detail->field_count + across - 1) / across;
     lines = lines < 1 ? 1 : lines;
-    for (i = 0; i < detail->field_count; i++) {
+    for (int i = 0; i < detail->field_count; i++) {
         const struct detail_field *field = &detail->fields[i];
         int col = i / lines * PANES_FIELD_COLS;
         struct canvas_pen pen =
@@ -206,11 +204,9 @@ static void panes_item(const struct parts *parts, const struct panel_item *item,
     const struct panel *list = &parts->app->list;
     struct canvas_pen pen = parts_pen(parts, y, role);
     int64_t step_ns = parts->app->window.ns_per_col < 1000 ? 1 : 1000;
-    int i;
-    for (i = 0; i < list->column_count; i++) {
+    for (int i = 0; i < list->column_count; i++) {
         const struct panel_column *column = &list->columns[i];
         char text[TIMEFMT_BYTES];
-        int len;
         if (column->type == PANEL_TEXT) {
             if (item->name != TRACE_NONE && role != ROLE_LIST_CURRENT && !parts->plain) {
                 struct canvas_pen chip = pen;
@@ -231,7 +227,7 @@ static void panes_item(const struct parts *parts, const struct panel_item *item,
             continue;
         }
         panes_value(column, item->value[i], step_ns, text);
-        len = (int)strlen(text);
+        int len = (int)strlen(text);
         canvas_fill(&pen, ' ', column->cols - len > 0 ? column->cols - len : 0);
         if (column->type == PANEL_TIME_SIGNED && role == ROLE_LIST && item->value[i] != 0) {
             pen.role = item->value[i] > 0 ? ROLE_WORSE : ROLE_BETTER;
@@ -249,8 +245,7 @@ static void panes_heads(const struct parts *parts, int y)
 {
     const struct panel *list = &parts->app->list;
     struct canvas_pen pen = parts_pen(parts, y, ROLE_LIST_HEAD);
-    int i;
-    for (i = 0; i < list->column_count; i++) {
+    for (int i = 0; i < list->column_count; i++) {
         const struct panel_column *column = &list->columns[i];
         int len = (int)strlen(column->header);
         bool sorted = i == list->sort;
@@ -275,10 +270,9 @@ static void panes_bins(const struct parts *parts, int y)
     const struct spark_bins *bins = &list->bins;
     struct canvas_pen pen = parts_pen(parts, y, ROLE_DETAIL);
     char text[TIMEFMT_BYTES];
-    int i;
     (void)canvas_printf(&pen, "  %s ", timefmt_duration(bins->low, text));
     pen.role = ROLE_SPARK;
-    for (i = 0; i < bins->count; i++) {
+    for (int i = 0; i < bins->count; i++) {
         canvas_put(&pen, parts->glyphs->level[spark_level(bins->bin[i], bins->max)]);
     }
     pen.role = ROLE_DETAIL;
@@ -320,7 +314,6 @@ void parts_panel(struct parts *parts)
     int y = parts->at->list_row;
     int room = parts->at->list_rows - panel_extra(list);
     char title[sizeof list->title + 32];
-    int line;
     (void)snprintf(title, sizeof title, "%s%s", list->title,
                    parts->app->list_filter != NULL ? "; lines that match" : "");
     panes_rule(parts, y++, title);
@@ -337,7 +330,7 @@ void parts_panel(struct parts *parts)
     if (list->notes > 0 && room > 0) {
         panes_note(parts, &list->items[list->current], y + room);
     }
-    for (line = 0; line < room; line++) {
+    for (int line = 0; line < room; line++) {
         size_t at = list->first + (size_t)line;
         if (at >= list->count) {
             break;

@@ -12,7 +12,7 @@
 
 enum {
     PARTS_COLS_MAX = 1024, /* columns of the timeline that are painted */
-    PARTS_TAIL_COLS = 12   /* room from which names show what tells them apart */
+    PARTS_TAIL_COLS = 12 /* room from which names show what tells them apart */
 };
 
 struct parts {

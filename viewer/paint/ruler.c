@@ -29,8 +29,7 @@ static int64_t ruler_step(int64_t least_ns)
 static void ruler_marks(const struct parts *parts, int y)
 {
     const struct app *app = parts->app;
-    int i;
-    for (i = 0; i < app->mark_count; i++) {
+    for (int i = 0; i < app->mark_count; i++) {
         struct canvas_pen pen = parts_time_pen(parts, y, ROLE_MARK);
         int64_t col = window_col(&app->window, app->mark_ns[i]);
         if (col >= 0 && col < app->window.cols) {

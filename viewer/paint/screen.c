@@ -5,8 +5,7 @@
 
 static void screen_copy(struct canvas *to, const struct canvas *from, int row)
 {
-    int y;
-    for (y = 0; y < from->rows && row + y < to->rows; y++) {
+    for (int y = 0; y < from->rows && row + y < to->rows; y++) {
         memcpy(&to->cells[(size_t)(row + y) * (size_t)to->cols],
                &from->cells[(size_t)y * (size_t)from->cols],
                (size_t)(from->cols < to->cols ? from->cols : to->cols) * sizeof *to->cells);
@@ -18,7 +17,6 @@ int screen_paint(const struct session *session, const struct frame_style *style,
 {
     struct canvas part = {0};
     int rc = 0;
-    int i;
     if (session->apps[1] == NULL) {
         return frame_paint(session->apps[0], style, canvas, err);
     }
@@ -26,7 +24,7 @@ int screen_paint(const struct session *session, const struct frame_style *style,
     if (canvas_resize(canvas, session->cols, session->rows, err) != 0) {
         return -1;
     }
-    for (i = 0; i < 2 && rc == 0; i++) {
+    for (int i = 0; i < 2 && rc == 0; i++) {
         rc = frame_paint(session->apps[i], style, &part, err);
         if (rc == 0) {
             screen_copy(canvas, &part, session_row(session, i));
@@ -39,14 +37,13 @@ int screen_paint(const struct session *session, const struct frame_style *style,
 int screen_reading(const struct screen_note *note, const struct frame_style *style,
                    struct canvas *canvas, struct err *err)
 {
-    struct canvas_pen pen;
     canvas->ascii = style->ascii;
     if (canvas_resize(canvas, note->cols < 1 ? 1 : note->cols, note->rows < 1 ? 1 : note->rows,
                       err) != 0) {
         return -1;
     }
     canvas_clear(canvas);
-    pen = canvas_pen(canvas, 0, 0, canvas->cols, ROLE_HEADER_STRONG);
+    struct canvas_pen pen = canvas_pen(canvas, 0, 0, canvas->cols, ROLE_HEADER_STRONG);
     (void)canvas_text_cut(&pen, note->title, strlen(note->title));
     pen.role = ROLE_HEADER;
     canvas_fill_rest(&pen, ' ');

@@ -49,8 +49,7 @@ static uint32_t span_pick(const struct span_walk *walk)
 {
     uint32_t best = walk->i;
     int64_t best_ns = -1;
-    uint32_t event;
-    for (event = walk->i; event < walk->j && event - walk->i < SPAN_LOOK; event++) {
+    for (uint32_t event = walk->i; event < walk->j && event - walk->i < SPAN_LOOK; event++) {
         int64_t ns = span_overlap_ns(walk, event);
         bool better = span_keeps(walk, event) == span_keeps(walk, best) ? ns > best_ns
                                                                         : span_keeps(walk, event);

@@ -19,14 +19,14 @@
 struct span {
     int col; /* 0 .. cols - 1 of the window */
     int cols;
-    uint32_t event;  /* index in the lane: the event, or the one that stands for the folded ones */
-    uint32_t count;  /* events that touch its columns */
+    uint32_t event; /* index in the lane: the event, or the one that stands for the folded ones */
+    uint32_t count; /* events that touch its columns */
     int64_t busy_ns; /* in its columns, all events */
     int64_t kept_ns; /* in its columns, events that the filter keeps */
-    bool folded;     /* several events, or one shorter than its column */
-    bool begins;     /* the event begins in the first column: an edge is due */
-    bool ends;       /* the event ends in the last column */
-    bool kept;       /* the event (of a folded span: one at least) is kept by the filter */
+    bool folded; /* several events, or one shorter than its column */
+    bool begins; /* the event begins in the first column: an edge is due */
+    bool ends; /* the event ends in the last column */
+    bool kept; /* the event (of a folded span: one at least) is kept by the filter */
 };
 
 /*

@@ -20,17 +20,15 @@ static void status_device(const struct parts *parts, uint32_t device, struct can
     char text[STATUS_TEXT_BYTES];
     char idle[TIMEFMT_BYTES];
     char count[TIMEFMT_BYTES];
-    double share;
-    int len;
     if (figures->span_ns[device] <= 0) {
         (void)canvas_printf(pen, "GPU%lld no work  ", id);
         return;
     }
-    share = 100.0 * (double)figures->busy_ns[device] / (double)figures->span_ns[device];
+    double share = 100.0 * (double)figures->busy_ns[device] / (double)figures->span_ns[device];
     (void)timefmt_duration(figures->gap_ns[device], idle);
     (void)timefmt_count(figures->gap_count[device], count);
-    len = snprintf(text, sizeof text, "GPU%lld %.1f%% busy, idle %s in %s gap%s  ", id, share, idle,
-                   count, figures->gap_count[device] == 1 ? "" : "s");
+    int len = snprintf(text, sizeof text, "GPU%lld %.1f%% busy, idle %s in %s gap%s  ", id, share,
+                       idle, count, figures->gap_count[device] == 1 ? "" : "s");
     if (len - 2 > room) {
         len = snprintf(text, sizeof text, "GPU%lld %.1f%%, idle %s in %s gap%s  ", id, share, idle,
                        count, figures->gap_count[device] == 1 ? "" : "s");
@@ -53,7 +51,6 @@ static void status_devices(const struct parts *parts, struct canvas_pen *pen)
 {
     const struct app *app = parts->app;
     uint32_t current = app_device(app);
-    uint32_t i;
     if (app->figures.device_count == 0) {
         (void)canvas_puts(pen, "no GPU work in this capture  ");
         return;
@@ -61,7 +58,7 @@ static void status_devices(const struct parts *parts, struct canvas_pen *pen)
     if (current < app->figures.device_count) {
         status_device(parts, current, pen);
     }
-    for (i = 0; i < app->figures.device_count && pen->end - pen->col > 18; i++) {
+    for (uint32_t i = 0; i < app->figures.device_count && pen->end - pen->col > 18; i++) {
         if (i != current) {
             status_device(parts, i, pen);
         }
@@ -142,17 +139,15 @@ struct status_hint {
 static void status_hints(struct parts *parts, const struct status_hint *hints, size_t count)
 {
     struct canvas_pen pen = parts_pen(parts, parts->at->status_row, ROLE_STATUS);
-    size_t i;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         char one[KEYS_NAME_BYTES] = "";
         char two[KEYS_NAME_BYTES] = "";
         const struct keymap *map = &parts->app->keymap;
-        size_t cols;
         (void)keys_name(keymap_key(map, hints[i].first), one);
         if (hints[i].second != ACTION_COUNT) {
             (void)keys_name(keymap_key(map, hints[i].second), two);
         }
-        cols = strlen(one) + strlen(two) + strlen(hints[i].word) + 3;
+        size_t cols = strlen(one) + strlen(two) + strlen(hints[i].word) + 3;
         if (pen.col + (int)cols > pen.end) {
             break;
         }
@@ -217,11 +212,9 @@ static void status_prompt(struct parts *parts)
 {
     const struct prompt *prompt = &parts->app->prompt;
     struct canvas_pen pen = parts_pen(parts, parts->at->status_row, ROLE_STATUS_KEY);
-    int begin;
     size_t from = 0;
-    size_t shown;
     (void)canvas_puts(&pen, prompt_lead(prompt->kind));
-    begin = pen.col;
+    int begin = pen.col;
     /* A line that is too long is shown from where its cursor fits. */
     while (prompt->cursor - from + 8 > (size_t)(pen.end > begin ? pen.end - begin : 1) &&
            from < prompt->cursor) {
@@ -233,7 +226,7 @@ static void status_prompt(struct parts *parts)
     pen.role = ROLE_PROMPT;
     (void)canvas_text(&pen, prompt->text + from, prompt->cursor - from);
     pen.role = ROLE_PROMPT_CURSOR;
-    shown = prompt->cursor;
+    size_t shown = prompt->cursor;
     if (shown < prompt->len) {
         do {
             shown++;

@@ -50,10 +50,9 @@ static void svg_run(struct buf *out, const struct cell *cells, int cols, int x, 
                     const struct theme_look *look)
 {
     bool blank = true;
-    int i;
     buf_addf(out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"#%06x\"/>\n",
              x * SVG_CELL_W, y * SVG_CELL_H, cols * SVG_CELL_W, SVG_CELL_H, (unsigned)look->bg);
-    for (i = 0; i < cols; i++) {
+    for (int i = 0; i < cols; i++) {
         blank = blank && (cells[i].ch == ' ' || cells[i].ch == 0);
     }
     if (blank) {
@@ -62,7 +61,7 @@ static void svg_run(struct buf *out, const struct cell *cells, int cols, int x, 
     buf_addf(out, "<text x=\"%d\" y=\"%d\" fill=\"#%06x\" textLength=\"%d\"%s>", x * SVG_CELL_W,
              y * SVG_CELL_H + SVG_BASE, (unsigned)look->fg, cols * SVG_CELL_W,
              (look->attrs & THEME_BOLD) != 0 ? " font-weight=\"bold\"" : "");
-    for (i = 0; i < cols; i++) {
+    for (int i = 0; i < cols; i++) {
         if (cells[i].ch != 0) {
             svg_char(out, cells[i].ch);
         }
@@ -85,14 +84,13 @@ static int svg_run_end(const struct cell *cells, int col, int cols, const struct
 
 void svg_write(const struct canvas *canvas, const struct theme *theme, struct buf *out)
 {
-    int row;
     int width = canvas->cols * SVG_CELL_W;
     int height = canvas->rows * SVG_CELL_H;
     buf_addf(out,
              "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
              "viewBox=\"0 0 %d %d\" font-family=\"monospace\" font-size=\"13\">\n",
              width, height, width, height);
-    for (row = 0; row < canvas->rows; row++) {
+    for (int row = 0; row < canvas->rows; row++) {
         const struct cell *cells = &canvas->cells[(size_t)row * (size_t)canvas->cols];
         int col = 0;
         while (col < canvas->cols) {

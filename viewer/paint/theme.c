@@ -10,7 +10,7 @@ struct theme_role {
     int32_t fg;
     int32_t bg;
     uint8_t attrs; /* with colour */
-    uint8_t mono;  /* without */
+    uint8_t mono; /* without */
 };
 
 /* clang-format off */
@@ -106,8 +106,7 @@ static int theme_level(int32_t value)
 {
     static const int levels[] = {0, 95, 135, 175, 215, 255};
     int best = 0;
-    int i;
-    for (i = 1; i < 6; i++) {
+    for (int i = 1; i < 6; i++) {
         int near = levels[i] > value ? levels[i] - value : value - levels[i];
         int old = levels[best] > value ? levels[best] - value : value - levels[best];
         best = near < old ? i : best;
@@ -141,14 +140,13 @@ static int32_t theme_16(int32_t rgb, bool sixteen)
     int32_t parts[3] = {rgb >> 16 & 255, rgb >> 8 & 255, rgb & 255};
     int32_t top = 0;
     int32_t index = 0;
-    int i;
     if (parts[0] == parts[1] && parts[1] == parts[2]) {
         return theme_grey(parts[0], sixteen);
     }
-    for (i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++) {
         top = parts[i] > top ? parts[i] : top;
     }
-    for (i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++) {
         index |= parts[i] >= top * 3 / 4 && parts[i] > 64 ? 1 << i : 0;
     }
     return sixteen && top > 200 ? index + 8 : index;
@@ -242,8 +240,7 @@ int theme_kind_by_name(const char *name)
         THEME_KINDS(THEME_KIND_NAME)
 #undef THEME_KIND_NAME
     };
-    int i;
-    for (i = 0; i < THEME_KIND_COUNT; i++) {
+    for (int i = 0; i < THEME_KIND_COUNT; i++) {
         if (strcmp(name, names[i]) == 0) {
             return i;
         }

@@ -23,9 +23,9 @@ enum theme_colors {
 };
 
 /* Names of the themes: dark, light, safe (told apart with any colour vision). */
-#define THEME_KINDS(X)                                                                             \
-    X(DARK, "dark")                                                                                \
-    X(LIGHT, "light")                                                                              \
+#define THEME_KINDS(X) \
+    X(DARK, "dark") \
+    X(LIGHT, "light") \
     X(SAFE, "safe")
 
 enum theme_kind {

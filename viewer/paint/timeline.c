@@ -13,7 +13,7 @@
 #include "viewer/paint/parts.h"
 
 enum {
-    TIMELINE_GAP_COLS = 3,  /* narrower gaps are only blanks */
+    TIMELINE_GAP_COLS = 3, /* narrower gaps are only blanks */
     TIMELINE_FOUND_MAX = 64 /* of the events of one column so many are compared with the search */
 };
 
@@ -24,15 +24,14 @@ static void timeline_share(const struct parts *parts, const struct row *row, int
     const struct app *app = parts->app;
     int64_t begin_ns = app->window.begin_ns;
     int64_t end_ns = window_end(&app->window);
-    int64_t busy_ns;
-    struct canvas_pen pen;
     if (row->kind != ROW_LANE || row->lane.table != TRACE_GPU || row->lane.index != NULL ||
         parts->at->label_cols < 17) {
         return;
     }
-    busy_ns = lane_busy_ns(&row->lane, app->filter.terms, begin_ns, end_ns);
-    pen = canvas_pen(parts->canvas, y, parts->at->label_cols - 5, parts->at->label_cols - 1,
-                     role == ROLE_LABEL_CURRENT ? role : ROLE_DIM);
+    int64_t busy_ns = lane_busy_ns(&row->lane, app->filter.terms, begin_ns, end_ns);
+    struct canvas_pen pen =
+        canvas_pen(parts->canvas, y, parts->at->label_cols - 5, parts->at->label_cols - 1,
+                   role == ROLE_LABEL_CURRENT ? role : ROLE_DIM);
     (void)canvas_printf(&pen, "%3.0f%%", 100.0 * (double)busy_ns / (double)(end_ns - begin_ns));
 }
 
@@ -67,14 +66,13 @@ static bool timeline_is(const struct parts *parts, const struct lane *lane, cons
                         struct app_event event)
 {
     const struct window *window = &parts->app->window;
-    int64_t begin_ns;
     if (event.table != (uint32_t)lane->table || event.table >= TRACE_TABLE_COUNT) {
         return false;
     }
     if (!span->folded) {
         return lane_event(lane, span->event) == event.index;
     }
-    begin_ns = app_event_begin(parts->app, event);
+    int64_t begin_ns = app_event_begin(parts->app, event);
     return begin_ns < window_time(window, span->col + 1) &&
            app_event_end(parts->app, event) >= window_time(window, span->col) &&
            lane_find(lane, begin_ns, event.index) < lane->count;
@@ -85,18 +83,16 @@ static bool timeline_found(const struct parts *parts, const struct lane *lane,
                            const struct span *span)
 {
     const struct app *app = parts->app;
-    int64_t end_ns;
-    uint32_t i;
-    uint32_t n;
     if (app->search.bits == NULL || !app->search.shown) {
         return false;
     }
     if (!span->folded) {
         return busy_has(app->search.bits, lane->name[span->event]);
     }
-    end_ns = window_time(&app->window, span->col + span->cols);
-    i = lane_upper(lane, 0, window_time(&app->window, span->col) - 1);
-    for (n = 0; n < TIMELINE_FOUND_MAX && i < lane->count && lane->begin_ns[i] < end_ns; n++, i++) {
+    int64_t end_ns = window_time(&app->window, span->col + span->cols);
+    uint32_t i = lane_upper(lane, 0, window_time(&app->window, span->col) - 1);
+    for (uint32_t n = 0; n < TIMELINE_FOUND_MAX && i < lane->count && lane->begin_ns[i] < end_ns;
+         n++, i++) {
         if (busy_has(app->search.bits, lane->name[i])) {
             return true;
         }
@@ -118,7 +114,6 @@ void parts_name(const struct parts *parts, uint32_t index, struct canvas_pen *pe
     const struct label *label = &app->labels.list[index];
     int room = pen->end - pen->col;
     int end = pen->end;
-    int brief;
     if (app->names == APP_NAMES_FULL) {
         (void)canvas_text_cut(pen, name->full, name->full_len);
         return;
@@ -131,7 +126,7 @@ void parts_name(const struct parts *parts, uint32_t index, struct canvas_pen *pe
         (void)canvas_text_cut(pen, name->brief, name->brief_len);
         return;
     }
-    brief = room - (int)label->tail_len - 1;
+    int brief = room - (int)label->tail_len - 1;
     brief = brief > room / 2 ? brief : room / 2;
     pen->end = pen->col + brief;
     (void)canvas_text_cut(pen, name->brief, name->brief_len);
@@ -217,11 +212,9 @@ void parts_lane(struct parts *parts, const struct row *row, int y)
 {
     const struct lane *lane = &row->lane;
     struct window window = parts->app->window;
-    int count;
-    int i;
     window.cols = window.cols < PARTS_COLS_MAX ? window.cols : PARTS_COLS_MAX;
-    count = span_build(lane, &window, parts->app->filter.terms, parts->spans);
-    for (i = 0; i < count; i++) {
+    int count = span_build(lane, &window, parts->app->filter.terms, parts->spans);
+    for (int i = 0; i < count; i++) {
         const struct span *span = &parts->spans[i];
         enum canvas_role role = timeline_role(parts, lane, span);
         struct canvas_pen pen = parts_time_pen(parts, y, role);
@@ -245,13 +238,12 @@ static void timeline_gap(const struct parts *parts, int y, int col, int cols, in
     struct canvas_pen pen = parts_time_pen(parts, y, ROLE_GAP);
     char text[TIMEFMT_BYTES];
     int len = (int)strlen(timefmt_duration(ns, text));
-    int rest;
     pen.col += col;
     if (cols < TIMELINE_GAP_COLS) {
         canvas_fill(&pen, glyphs->gap, cols);
         return;
     }
-    rest = cols - len;
+    int rest = cols - len;
     if (rest < 0) {
         canvas_fill(&pen, glyphs->gap, cols);
         return;
@@ -280,8 +272,7 @@ static void timeline_device(struct parts *parts, uint32_t device, int y)
     int64_t first_ns = work->count > 0 ? work->begin_ns[0] : INT64_MAX;
     int64_t last_ns = work->count > 0 ? work->end_ns[work->count - 1] : INT64_MIN;
     int idle = -1;
-    int col;
-    for (col = 0; col <= window->cols; col++) {
+    for (int col = 0; col <= window->cols; col++) {
         int64_t begin_ns = window_time(window, col);
         int64_t end_ns = begin_ns + window->ns_per_col;
         int64_t ns = col < window->cols ? busy_device_ns(busy, device, begin_ns, end_ns) : 1;
@@ -324,20 +315,18 @@ static void timeline_series_label(const struct parts *parts, const struct row *r
 {
     const struct series *series = row->series;
     char text[TIMEFMT_BYTES];
-    struct canvas_pen pen;
-    int len;
     if (series->kind == SERIES_MEMORY) {
         (void)timefmt_bytes((int64_t)most, text);
     } else {
         (void)snprintf(text, sizeof text,
                        most < 10.0 && series->kind == SERIES_LAUNCHES ? "%.1f" : "%.0f", most);
     }
-    len = (int)strlen(text);
+    int len = (int)strlen(text);
     if (parts->at->label_cols < 17 || most <= 0) {
         return;
     }
-    pen = canvas_pen(parts->canvas, y, parts->at->label_cols - 1 - len, parts->at->label_cols - 1,
-                     ROLE_DIM);
+    struct canvas_pen pen = canvas_pen(parts->canvas, y, parts->at->label_cols - 1 - len,
+                                       parts->at->label_cols - 1, ROLE_DIM);
     if (row->level + (int)strlen(row->label) >= pen.col - 1) {
         /* A long label ends before the value. */
         pen.col--;
@@ -352,13 +341,12 @@ static void timeline_series(struct parts *parts, const struct row *row, int y)
     int cols = window->cols < PARTS_COLS_MAX ? window->cols : PARTS_COLS_MAX;
     struct canvas_pen pen = parts_time_pen(parts, y, ROLE_SPARK);
     double most = 0;
-    int col;
     series_sample(row->series, window->begin_ns, window->ns_per_col, cols, SERIES_MAX,
                   parts->values);
-    for (col = 0; col < cols; col++) {
+    for (int col = 0; col < cols; col++) {
         most = parts->values[col] > most ? parts->values[col] : most;
     }
-    for (col = 0; col < cols; col++) {
+    for (int col = 0; col < cols; col++) {
         canvas_put(&pen, parts->glyphs->level[spark_level(parts->values[col], most)]);
     }
     timeline_series_label(parts, row, most, y);
@@ -393,8 +381,7 @@ static void timeline_row(struct parts *parts, uint32_t index, int y)
 void parts_timeline(struct parts *parts)
 {
     const struct rows *rows = &parts->app->rows;
-    int line;
-    for (line = 0; line < parts->at->body_rows; line++) {
+    for (int line = 0; line < parts->at->body_rows; line++) {
         uint32_t place = (uint32_t)line;
         if (place >= rows->pinned_count) {
             place = parts->app->first_shown + place - rows->pinned_count;

@@ -12,7 +12,6 @@ static int tour_word(const struct parts *parts, struct canvas_pen *pen, const ch
     char key[KEYS_NAME_BYTES] = "";
     size_t rest = 0;
     uint8_t role = pen->role;
-    int cols;
     if (word[0] != '{' || close == NULL) {
         if (paint) {
             (void)canvas_text(pen, word, len);
@@ -22,7 +21,7 @@ static int tour_word(const struct parts *parts, struct canvas_pen *pen, const ch
     (void)keys_name(
         keymap_key(&parts->app->keymap, action_by_name(word + 1, (size_t)(close - word - 1))), key);
     rest = len - (size_t)(close + 1 - word);
-    cols = (int)(strlen(key) + rest);
+    int cols = (int)(strlen(key) + rest);
     if (paint) {
         pen->role = ROLE_STATUS_KEY;
         (void)canvas_puts(pen, key);

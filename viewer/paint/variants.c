@@ -7,8 +7,7 @@
 
 static uint64_t forms_add(uint64_t hash, uint32_t value)
 {
-    int i;
-    for (i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++) {
         hash = (hash ^ (value >> (8 * i) & 255U)) * UINT64_C(1099511628211);
     }
     return hash;
@@ -18,8 +17,7 @@ static uint64_t forms_hash(const struct canvas *canvas, const struct theme *them
 {
     size_t count = (size_t)canvas->cols * (size_t)canvas->rows;
     uint64_t hash = UINT64_C(14695981039346656037);
-    size_t i;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct cell *cell = &canvas->cells[i];
         struct theme_look look = theme_look(theme, cell);
         hash = forms_add(hash, cell->ch);
@@ -43,8 +41,7 @@ static int forms_texts(const struct session *session, struct canvas *canvas, str
         {"colour", {0}, CANVAS_DUMP_TEXT},
         {"roles", {0}, CANVAS_DUMP_ROLES},
     };
-    size_t i;
-    for (i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (screen_paint(session, &texts[i].style, canvas, err) != 0) {
             return -1;
         }
@@ -68,9 +65,8 @@ int forms_make(const struct session *session, enum theme_kind kind, struct buf *
     };
     struct canvas canvas = {0};
     int rc = forms_texts(session, &canvas, out, err);
-    size_t i;
     buf_adds(out, "== looks\n");
-    for (i = 0; rc == 0 && i < 2 * sizeof depths / sizeof depths[0]; i++) {
+    for (size_t i = 0; rc == 0 && i < 2 * sizeof depths / sizeof depths[0]; i++) {
         struct theme theme = {kind, depths[i / 2].colors};
         struct frame_style style = {.ascii = i % 2 != 0, .plain = theme.colors == THEME_MONO};
         rc = screen_paint(session, &style, &canvas, err);

@@ -30,15 +30,13 @@ static int hand_out_write(int fd, const struct buf *text)
 /* Opens a new file; the picture takes the first name that is free. */
 static int hand_out_open(enum app_take take, char *name)
 {
-    int i;
     if (take != TAKE_SVG) {
         (void)snprintf(name, HAND_OUT_NAME_BYTES, "cutline-copy.txt");
         return open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     }
-    for (i = 1; i < HAND_OUT_NAMES; i++) {
-        int fd;
+    for (int i = 1; i < HAND_OUT_NAMES; i++) {
         (void)snprintf(name, HAND_OUT_NAME_BYTES, "cutline-%d.svg", i);
-        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0 || errno != EEXIST) {
             return fd;
         }
@@ -53,7 +51,6 @@ void hand_out(struct terminal *term, struct app *app, const struct frame_style *
     struct err err = {0};
     char name[HAND_OUT_NAME_BYTES];
     bool copied = app->take != TAKE_SVG;
-    int fd;
     if (taken_make(app, style, term_theme(term), &text, &err) != 0) {
         app_fail(app, "%s", err.text);
         app->take = TAKE_NONE;
@@ -63,7 +60,7 @@ void hand_out(struct terminal *term, struct app *app, const struct frame_style *
         taken_clipboard(&text, &clip);
         term_send(term, buf_text(&clip), clip.len);
     }
-    fd = hand_out_open(app->take, name);
+    int fd = hand_out_open(app->take, name);
     if (fd < 0 || hand_out_write(fd, &text) != 0) {
         app_fail(app, "%s%s: %s", copied ? "copied to the clipboard; " : "", name, strerror(errno));
     } else if (app->take == TAKE_COMMAND) {

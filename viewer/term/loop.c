@@ -29,11 +29,10 @@ static void loop_check_file(struct loop_file *file, struct app *app)
 {
     struct stat now;
     char key[KEYS_NAME_BYTES];
-    bool gone;
     if (!file->known || file->told || app->message[0] != '\0') {
         return;
     }
-    gone = stat(app->trace->path, &now) != 0;
+    bool gone = stat(app->trace->path, &now) != 0;
     if (!gone && now.st_size == file->was.st_size && now.st_ino == file->was.st_ino &&
         now.st_mtim.tv_sec == file->was.st_mtim.tv_sec &&
         now.st_mtim.tv_nsec == file->was.st_mtim.tv_nsec) {

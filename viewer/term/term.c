@@ -68,17 +68,16 @@ static void term_catch(struct terminal *term)
 {
     struct sigaction action;
     sigset_t block;
-    int i;
     memset(&action, 0, sizeof action);
     action.sa_handler = term_on_signal;
     (void)sigemptyset(&action.sa_mask);
     (void)sigemptyset(&block);
-    for (i = 0; i < TERM_SIGNALS; i++) {
+    for (int i = 0; i < TERM_SIGNALS; i++) {
         (void)sigaddset(&block, TERM_CAUGHT[i]);
     }
     (void)sigprocmask(SIG_BLOCK, &block, &term->old_mask);
     term->wait_mask = term->old_mask;
-    for (i = 0; i < TERM_SIGNALS; i++) {
+    for (int i = 0; i < TERM_SIGNALS; i++) {
         (void)sigdelset(&term->wait_mask, TERM_CAUGHT[i]);
         (void)sigaction(TERM_CAUGHT[i], &action, &term->old[i]);
     }
@@ -86,8 +85,7 @@ static void term_catch(struct terminal *term)
 
 static void term_uncatch(struct terminal *term)
 {
-    int i;
-    for (i = 0; i < TERM_SIGNALS; i++) {
+    for (int i = 0; i < TERM_SIGNALS; i++) {
         (void)sigaction(TERM_CAUGHT[i], &term->old[i], NULL);
     }
     (void)sigprocmask(SIG_SETMASK, &term->old_mask, NULL);
@@ -142,7 +140,6 @@ static void term_start(struct terminal *term, const struct term_options *options
 struct terminal *term_open(const struct term_options *options, struct err *err)
 {
     const char *name = getenv("TERM");
-    struct terminal *term;
     int known = 0;
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
         return err_null(err, "the timeline needs a terminal: --dump prints it as text");
@@ -156,7 +153,7 @@ struct terminal *term_open(const struct term_options *options, struct err *err)
     if (known == 0) {
         return err_null(err, "the terminal %s cannot place the cursor: use --dump", name);
     }
-    term = calloc(1, sizeof *term);
+    struct terminal *term = calloc(1, sizeof *term);
     if (term == NULL) {
         return err_null(err, "not enough memory for the terminal");
     }
@@ -218,8 +215,7 @@ static attr_t term_attributes(uint8_t attrs)
                {THEME_UNDERLINE, A_UNDERLINE},
                {THEME_FAINT, A_DIM}};
     attr_t out = A_NORMAL;
-    size_t i;
-    for (i = 0; i < sizeof map / sizeof map[0]; i++) {
+    for (size_t i = 0; i < sizeof map / sizeof map[0]; i++) {
         out |= (attrs & map[i].from) != 0 ? map[i].to : A_NORMAL;
     }
     return out;
@@ -267,9 +263,8 @@ static void term_draw_row(struct terminal *term, const struct canvas *canvas, in
 
 void term_draw(struct terminal *term, const struct canvas *canvas, bool whole)
 {
-    int row;
     (void)erase();
-    for (row = 0; row < canvas->rows && row < LINES; row++) {
+    for (int row = 0; row < canvas->rows && row < LINES; row++) {
         term_draw_row(term, canvas, row);
     }
     if (whole) {
@@ -317,7 +312,6 @@ enum term_event term_wait(struct terminal *term, int ms)
     const struct timespec most = {ms / 1000, ms % 1000 * 1000000L};
     for (;;) {
         fd_set in;
-        int n;
         if (term_leave != 0) {
             return TERM_SIGNAL;
         }
@@ -332,7 +326,7 @@ enum term_event term_wait(struct terminal *term, int ms)
         }
         FD_ZERO(&in);
         FD_SET(STDIN_FILENO, &in);
-        n = pselect(STDIN_FILENO + 1, &in, NULL, NULL, ms < 0 ? NULL : &most, &term->wait_mask);
+        int n = pselect(STDIN_FILENO + 1, &in, NULL, NULL, ms < 0 ? NULL : &most, &term->wait_mask);
         if (n > 0) {
             int bytes = 0;
             if (ioctl(STDIN_FILENO, FIONREAD, &bytes) != 0 || bytes == 0) {
@@ -389,11 +383,10 @@ static bool term_mouse(struct key *key)
         {BUTTON1_RELEASED, KEYS_RELEASE},
     };
     MEVENT event;
-    size_t i;
     if (getmouse(&event) != OK) {
         return false;
     }
-    for (i = 0; i < sizeof buttons / sizeof buttons[0]; i++) {
+    for (size_t i = 0; i < sizeof buttons / sizeof buttons[0]; i++) {
         if ((event.bstate & buttons[i].bit) != 0) {
             *key = (struct key){buttons[i].code, event.x, event.y};
             return true;
@@ -404,11 +397,10 @@ static bool term_mouse(struct key *key)
 
 static bool term_special(wint_t code, struct key *key)
 {
-    size_t i;
     if (code == KEY_MOUSE) {
         return term_mouse(key);
     }
-    for (i = 0; i < sizeof TERM_CODES / sizeof TERM_CODES[0]; i++) {
+    for (size_t i = 0; i < sizeof TERM_CODES / sizeof TERM_CODES[0]; i++) {
         if ((wint_t)TERM_CODES[i].from == code) {
             key->code = TERM_CODES[i].to;
             return true;

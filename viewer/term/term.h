@@ -32,11 +32,11 @@ const struct theme *term_theme(const struct terminal *term);
 void term_draw(struct terminal *term, const struct canvas *canvas, bool whole);
 
 enum term_event {
-    TERM_KEY,     /* term_read has keys */
-    TERM_RESIZE,  /* ask term_size */
-    TERM_RESUME,  /* we were stopped and go on: draw everything */
-    TERM_SIGNAL,  /* leave: term_signal tells which */
-    TERM_CLOSED,  /* the terminal is gone */
+    TERM_KEY, /* term_read has keys */
+    TERM_RESIZE, /* ask term_size */
+    TERM_RESUME, /* we were stopped and go on: draw everything */
+    TERM_SIGNAL, /* leave: term_signal tells which */
+    TERM_CLOSED, /* the terminal is gone */
     TERM_NOTHING, /* nothing in that time */
 };
 /* Waits for something to happen, at most so many ms; -1 = for ever. */

@@ -32,9 +32,8 @@ static int remove_folder(void **state)
 static void read_back(char text[256])
 {
     FILE *file = fopen(path, "r");
-    size_t len;
     assert_non_null(file);
-    len = fread(text, 1, 255, file);
+    size_t len = fread(text, 1, 255, file);
     text[len] = '\0';
     assert_int_equal(fclose(file), 0);
 }

@@ -16,13 +16,10 @@ static void windows_begin_at_whole_columns(void **state)
     static const int64_t begins[] = {0, -7, 123456789, -999999999999};
     static const int64_t spans[] = {1, 10, 4097, 1000000007, 86400000000000};
     static const int cols[] = {1, 3, 63, 200};
-    size_t b;
-    size_t s;
-    size_t c;
     (void)state;
-    for (b = 0; b < sizeof begins / sizeof begins[0]; b++) {
-        for (s = 0; s < sizeof spans / sizeof spans[0]; s++) {
-            for (c = 0; c < sizeof cols / sizeof cols[0]; c++) {
+    for (size_t b = 0; b < sizeof begins / sizeof begins[0]; b++) {
+        for (size_t s = 0; s < sizeof spans / sizeof spans[0]; s++) {
+            for (size_t c = 0; c < sizeof cols / sizeof cols[0]; c++) {
                 int64_t end_ns = begins[b] + spans[s];
                 struct window w = window_fit(begins[b], end_ns, cols[c]);
                 assert_true(w.begin_ns <= begins[b] && (window_end(&w) >= end_ns || cols[c] == 1));
@@ -40,9 +37,8 @@ static void windows_begin_at_whole_columns(void **state)
 static void zooming_keeps_the_anchor(void **state)
 {
     struct window w = {1000 * 64, 64, 100};
-    int anchor;
     (void)state;
-    for (anchor = 0; anchor < 100; anchor += 9) {
+    for (int anchor = 0; anchor < 100; anchor += 9) {
         /* Also a time at the edge of its column stays in it, however far one zooms. */
         int64_t t_ns = window_time(&w, anchor) + anchor % 64;
         struct window in = window_scale(&w, 3, t_ns, anchor);
@@ -88,7 +84,6 @@ static void keys_have_names(void **state)
                          "<>",
                          "<C->",
                          "<aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa>"};
-    size_t i;
     (void)state;
     check_key("a", 'a', 0, 0);
     check_key("<lt>", '<', 0, 0);
@@ -97,7 +92,7 @@ static void keys_have_names(void **state)
     check_key("<S-Left>", KEYS_SHIFT_LEFT, 0, 0);
     check_key("<Click:12,3>", KEYS_CLICK, 12, 3);
     check_key("\xc3\xa9", 0xe9, 0, 0);
-    for (i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         const char *at = bad[i];
         struct key key;
         struct err err = {0};
@@ -110,19 +105,16 @@ static void keys_have_names(void **state)
 static void the_action_table_is_sound(void **state)
 {
     struct keymap map;
-    int i;
-    int j;
-    int n;
     (void)state;
     keymap_defaults(&map);
-    for (i = 0; i < ACTION_COUNT; i++) {
+    for (int i = 0; i < ACTION_COUNT; i++) {
         const struct action *action = &ACTION_TABLE[i];
         const char *at = action->keys;
         int words = 0;
         assert_true(action->name[0] != '\0' && action->help[0] != '\0');
         assert_true(strlen(action->help) <= 76);
         assert_int_equal(action_by_name(action->name, strlen(action->name)), i);
-        for (j = 0; j < i; j++) {
+        for (int j = 0; j < i; j++) {
             assert_string_not_equal(action->name, ACTION_TABLE[j].name);
         }
         while (*at != '\0') {
@@ -134,7 +126,7 @@ static void the_action_table_is_sound(void **state)
             at += len + (at[len] == ' ' ? 1 : 0);
         }
         assert_true(words <= ACTION_KEYS_MAX);
-        for (n = 0; n < words; n++) {
+        for (int n = 0; n < words; n++) {
             enum action_id found = keymap_find(&map, action->context, map.keys[i][n]);
             if (found != (enum action_id)i) {
                 fail_msg("%s and %s share a key", action->name, ACTION_TABLE[found].name);
@@ -156,16 +148,12 @@ static void check_look(const struct theme *theme, const struct cell *cell)
 
 static void every_cell_has_a_look(void **state)
 {
-    int kind;
-    int colors;
-    int role;
-    int hue;
     (void)state;
-    for (kind = 0; kind < THEME_KIND_COUNT; kind++) {
-        for (colors = THEME_MONO; colors <= THEME_TRUECOLOR; colors++) {
+    for (int kind = 0; kind < THEME_KIND_COUNT; kind++) {
+        for (int colors = THEME_MONO; colors <= THEME_TRUECOLOR; colors++) {
             struct theme theme = {(enum theme_kind)kind, (enum theme_colors)colors};
-            for (role = 0; role < ROLE_COUNT; role++) {
-                for (hue = 0; hue < HUE_COUNT; hue++) {
+            for (int role = 0; role < ROLE_COUNT; role++) {
+                for (int hue = 0; hue < HUE_COUNT; hue++) {
                     struct cell cell = {'x', (uint8_t)role, (uint8_t)hue, (uint16_t)(hue * 3277)};
                     check_look(&theme, &cell);
                 }
@@ -181,8 +169,7 @@ static void check_tails(const char *const *fulls, const char *const *tails, uint
     struct trace trace = {.names = names, .name_count = count};
     struct labels labels;
     struct err err = {0};
-    uint32_t i;
-    for (i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         names[i] = (struct trace_name){.full = fulls[i],
                                        .full_len = (uint32_t)strlen(fulls[i]),
                                        .brief = "elementwise_kernel",
@@ -190,7 +177,7 @@ static void check_tails(const char *const *fulls, const char *const *tails, uint
                                        .kind = TRACE_KERNEL};
     }
     assert_int_equal(labels_make(&trace, &labels, &err), 0);
-    for (i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         assert_int_equal(labels.list[i].tail_len, strlen(tails[i]));
         assert_memory_equal(labels.list[i].tail, tails[i], strlen(tails[i]));
     }

@@ -56,8 +56,7 @@ static struct key random_key(uint32_t *seed, const struct app *app)
 static void check_canvas(const struct canvas *canvas)
 {
     size_t count = (size_t)canvas->cols * (size_t)canvas->rows;
-    size_t i;
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         uint32_t ch = canvas->cells[i].ch;
         assert_true(canvas->cells[i].role < ROLE_COUNT);
         assert_true(ch == 0 || (ch >= 32 && ch != 127 && (ch < 0x80 || ch >= 0xa0)));
@@ -82,13 +81,12 @@ static void press(const char *path, const char *second, uint32_t seed, int count
     struct app *apps[2] = {NULL, NULL};
     struct session session;
     struct canvas canvas = {0};
-    int i;
-    for (i = 0; i < 2 && traces[i] != NULL; i++) {
+    for (int i = 0; i < 2 && traces[i] != NULL; i++) {
         apps[i] = app_open(traces[i], "random.sqlite", &err);
         assert_non_null(apps[i]);
     }
     assert_int_equal(session_open(&session, apps[0], apps[1], &err), 0);
-    for (i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++) {
         struct app *app = session_app(&session);
         struct key key = random_key(&seed, app);
         struct frame_style style = {.ascii = (i & 64) != 0, .plain = (i & 128) != 0};
@@ -107,7 +105,7 @@ static void press(const char *path, const char *second, uint32_t seed, int count
     }
     canvas_free(&canvas);
     session_close(&session);
-    for (i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++) {
         app_close(apps[i]);
         trace_free(traces[i]);
     }

@@ -36,8 +36,7 @@ static uint32_t next_random(uint32_t *state)
 static void make_lane(struct random_lane *out, uint32_t *seed, const struct terms *terms)
 {
     int64_t t_ns = -(int64_t)(next_random(seed) % 200);
-    uint32_t i;
-    for (i = 0; i < EVENTS; i++) {
+    for (uint32_t i = 0; i < EVENTS; i++) {
         t_ns += next_random(seed) % 4 == 0 ? next_random(seed) % 40 : next_random(seed) % 3;
         out->begin_ns[i] = t_ns;
         t_ns += next_random(seed) % 3 == 0 ? next_random(seed) % 90 : next_random(seed) % 4;
@@ -60,8 +59,7 @@ static int64_t slow_busy(const struct random_lane *from, const struct terms *ter
                          int64_t begin_ns, int64_t end_ns)
 {
     int64_t busy_ns = 0;
-    uint32_t i;
-    for (i = 0; i < EVENTS; i++) {
+    for (uint32_t i = 0; i < EVENTS; i++) {
         int64_t first = from->begin_ns[i] > begin_ns ? from->begin_ns[i] : begin_ns;
         int64_t last = from->end_ns[i] < end_ns ? from->end_ns[i] : end_ns;
         if (last > first && lane_keeps(&from->lane, terms, i)) {
@@ -74,8 +72,7 @@ static int64_t slow_busy(const struct random_lane *from, const struct terms *ter
 /* Does an event touch the column? */
 static bool slow_touched(const struct random_lane *from, int64_t begin_ns, int64_t end_ns)
 {
-    uint32_t i;
-    for (i = 0; i < EVENTS; i++) {
+    for (uint32_t i = 0; i < EVENTS; i++) {
         if (from->begin_ns[i] < end_ns && lane_end(&from->lane, i) > begin_ns) {
             return true;
         }
@@ -91,16 +88,13 @@ static void spans_are_exact(void **state)
     struct terms terms = {.trace = &trace};
     uint64_t kept_bits[2];
     uint32_t seed = 7;
-    int round;
     (void)state;
     memcpy(kept_bits, bits, sizeof bits);
     terms.name_bits = kept_bits;
-    for (round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < ROUNDS; round++) {
         static struct random_lane lane;
         struct span spans[COLS];
         struct window window = {0, 1 + (int64_t)(next_random(&seed) % 30), COLS};
-        int count;
-        int i;
         int col = 0;
         dummy.name = lane.name;
         trace.events[TRACE_GPU] = dummy;
@@ -108,8 +102,8 @@ static void spans_are_exact(void **state)
         window.begin_ns =
             window_floor((int64_t)(next_random(&seed) % 900) - 300, window.ns_per_col) *
             window.ns_per_col;
-        count = span_build(&lane.lane, &window, &terms, spans);
-        for (i = 0; i < count; i++) {
+        int count = span_build(&lane.lane, &window, &terms, spans);
+        for (int i = 0; i < count; i++) {
             int64_t begin_ns = window_time(&window, spans[i].col);
             int64_t end_ns = window_time(&window, spans[i].col + spans[i].cols);
             assert_true(spans[i].col >= col);
@@ -159,26 +153,22 @@ static void check_trace(const struct trace *trace)
     static const int widths[] = {2, 17, 63, 174, 700};
     int64_t begin_ns = trace->begin_ns;
     struct span *spans = calloc(800, sizeof *spans);
-    uint32_t l;
     assert_non_null(spans);
-    for (l = 0; l < trace->lane_count; l++) {
+    for (uint32_t l = 0; l < trace->lane_count; l++) {
         struct lane lane = lane_of_trace(trace, &trace->lanes[l]);
         int64_t *sums = calloc((size_t)lane.count + 1, sizeof *sums);
         int64_t all_ns = 0;
-        uint32_t e;
-        size_t w;
         assert_non_null(sums);
         lane_fill_sums(&lane, NULL, sums);
         lane.sum_ns = sums;
-        for (e = 0; e < lane.count; e++) {
+        for (uint32_t e = 0; e < lane.count; e++) {
             all_ns += lane.end_ns[e] - lane.begin_ns[e];
         }
-        for (w = 0; w < sizeof widths / sizeof widths[0]; w++) {
+        for (size_t w = 0; w < sizeof widths / sizeof widths[0]; w++) {
             struct window window = window_fit(begin_ns, trace->end_ns, widths[w]);
             int count = span_build(&lane, &window, NULL, spans);
             int64_t drawn_ns = 0;
-            int s;
-            for (s = 0; s < count; s++) {
+            for (int s = 0; s < count; s++) {
                 drawn_ns += spans[s].busy_ns;
             }
             assert_int_equal(drawn_ns, all_ns);

@@ -28,10 +28,9 @@ static void test_err_is_cut_not_overflowed(void **state)
 static void test_buf_grows_and_keeps_nul(void **state)
 {
     struct buf buf = {0};
-    int i;
     (void)state;
     assert_string_equal(buf_text(&buf), "");
-    for (i = 0; i < 1000; i++) {
+    for (int i = 0; i < 1000; i++) {
         buf_addf(&buf, "%d,", i);
     }
     assert_int_equal(buf.len, 10 * 2 + 90 * 3 + 900 * 4);
@@ -50,14 +49,12 @@ static void test_arena_gives_zeroed_aligned_memory(void **state)
 {
     struct arena arena = {0};
     size_t sizes[] = {1, 7, 64, 4096, 100000, 1000000};
-    size_t i;
-    size_t k;
     (void)state;
-    for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         unsigned char *p = arena_alloc(&arena, sizes[i]);
         assert_non_null(p);
         assert_int_equal((uintptr_t)p % sizeof(void *), 0);
-        for (k = 0; k < sizes[i]; k++) {
+        for (size_t k = 0; k < sizes[i]; k++) {
             assert_int_equal(p[k], 0);
         }
         memset(p, 0xAB, sizes[i]);
@@ -73,14 +70,13 @@ static void test_intern_numbers_texts_once(void **state)
 {
     struct intern table = {0};
     char text[32];
-    uint32_t i;
     (void)state;
     assert_int_equal(intern_find(&table, "", 0), INTERN_NONE);
-    for (i = 0; i < 5000; i++) {
+    for (uint32_t i = 0; i < 5000; i++) {
         int len = snprintf(text, sizeof text, "name %u", (unsigned)i);
         assert_int_equal(intern_add(&table, text, (size_t)len), i);
     }
-    for (i = 0; i < 5000; i++) {
+    for (uint32_t i = 0; i < 5000; i++) {
         int len = snprintf(text, sizeof text, "name %u", (unsigned)i);
         assert_int_equal(intern_add(&table, text, (size_t)len), i);
         assert_int_equal(intern_find(&table, text, (size_t)len), i);
@@ -123,9 +119,8 @@ static void test_utf8_makes_text_safe(void **state)
          "a?b", 3},
         {"\x7F", 1, "\xEF\xBF\xBD", "?", 1},
     };
-    size_t i;
     (void)state;
-    for (i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         struct buf buf = {0};
         utf8_sanitize(&buf, CASES[i].in, CASES[i].len, false);
         assert_string_equal(buf_text(&buf), CASES[i].out);
@@ -140,9 +135,8 @@ static void test_utf8_makes_text_safe(void **state)
 /* No code point at all may come out as a control, and every one round-trips through the decoder. */
 static void test_utf8_every_code_point_is_safe(void **state)
 {
-    uint32_t cp;
     (void)state;
-    for (cp = 0; cp <= 0x10FFFF; cp++) {
+    for (uint32_t cp = 0; cp <= 0x10FFFF; cp++) {
         uint32_t safe = utf8_safe(cp, false);
         uint32_t back;
         char bytes[4];
@@ -176,9 +170,8 @@ static void test_durations_read_well(void **state)
         {INT64_MIN, "-9,223,372,036 s"},
     };
     char out[TIMEFMT_BYTES];
-    size_t i;
     (void)state;
-    for (i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         assert_string_equal(timefmt_duration(CASES[i].ns, out), CASES[i].text);
     }
     assert_string_equal(timefmt_at(12345678901, 1000000, out), "12.345 s");
@@ -206,13 +199,12 @@ static void test_times_parse_or_say_why(void **state)
                                       "inf", "1e30s", "--5",      "5 ms x"};
     struct err err;
     int64_t ns;
-    size_t i;
     (void)state;
-    for (i = 0; i < sizeof GOOD / sizeof GOOD[0]; i++) {
+    for (size_t i = 0; i < sizeof GOOD / sizeof GOOD[0]; i++) {
         assert_int_equal(timefmt_parse(GOOD[i].text, 1, &ns, &err), 0);
         assert_true(ns == GOOD[i].ns);
     }
-    for (i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
+    for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
         err.text[0] = '\0';
         assert_int_equal(timefmt_parse(BAD[i], 1, &ns, &err), -1);
         assert_non_null(strstr(err.text, BAD[i]));

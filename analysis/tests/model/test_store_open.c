@@ -27,9 +27,8 @@ static void refuse(const char *path, const char *words)
 static void refuse_bytes(const void *bytes, size_t len, const char *words)
 {
     struct sql_file file = {""};
-    int fd;
     sql_file_new(&file);
-    fd = open(file.path, O_WRONLY);
+    int fd = open(file.path, O_WRONLY);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, bytes, len), len);
     (void)close(fd);
@@ -89,12 +88,11 @@ static void a_damaged_file_is_damaged(void **state)
     struct sql_file file = {""};
     struct stat st;
     char junk[4096];
-    int fd;
     (void)state;
     sql_file_new(&file);
     sql_file_run(&file, SMALL);
     memset(junk, 0xAB, sizeof junk);
-    fd = open(file.path, O_WRONLY);
+    int fd = open(file.path, O_WRONLY);
     assert_int_equal(fstat(fd, &st), 0);
     assert_int_equal(pwrite(fd, junk, sizeof junk - 100, 100), sizeof junk - 100);
     (void)close(fd);
@@ -117,9 +115,8 @@ static pid_t child_start(void (*work)(const struct sql_file *file), const struct
 {
     int ready[2];
     char byte;
-    pid_t pid;
     assert_int_equal(pipe(ready), 0);
-    pid = fork();
+    pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
         work(file);
@@ -151,11 +148,10 @@ static void lock_exclusively(const struct sql_file *file)
 static void a_locked_file_says_so(void **state)
 {
     struct sql_file file = {""};
-    pid_t pid;
     (void)state;
     sql_file_new(&file);
     sql_file_run(&file, SMALL);
-    pid = child_start(lock_exclusively, &file);
+    pid_t pid = child_start(lock_exclusively, &file);
     refuse(file.path, "locked");
     child_kill(pid);
     sql_file_remove(&file);
@@ -193,19 +189,17 @@ static void odd_file_names_open(void **state)
     static const char *const names[] = {"%41?mode=rwc#x.sqlite", "a b;'\".sqlite", "file:x.sqlite"};
     struct sql_file file = {""};
     char folder[SQL_FILE_PATH + 8];
-    size_t i;
     (void)state;
     sql_file_new(&file);
     sql_file_run(&file, SMALL);
     (void)snprintf(folder, sizeof folder, "%s.d", file.path);
     assert_int_equal(mkdir(folder, 0700), 0);
-    for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char path[SQL_FILE_PATH + 64];
         struct err err = {""};
-        struct store *store;
         (void)snprintf(path, sizeof path, "//%s/%s", folder + 1, names[i]);
         assert_int_equal(link(file.path, path), 0);
-        store = store_open(path, &err);
+        struct store *store = store_open(path, &err);
         if (store == NULL) {
             fail_msg("%s", err.text);
         }
@@ -220,11 +214,10 @@ static void odd_file_names_open(void **state)
 static struct store *open_sql(const char *sql, struct sql_file *file)
 {
     struct err err = {""};
-    struct store *store;
     sql_file_new(file);
     sql_file_run(file, SMALL);
     sql_file_run(file, sql);
-    store = store_open(file->path, &err);
+    struct store *store = store_open(file->path, &err);
     assert_non_null(store);
     sql_file_remove(file);
     return store;
@@ -297,9 +290,8 @@ static void ranges_of_rows(void **state)
     } ranges[] = {
         {0, INT64_MAX, 5}, {0, 0, 5}, {5, INT64_MAX, 3}, {INT64_MIN, 5, 2}, {5, 10, 1}, {6, 10, 0},
     };
-    size_t i;
     (void)state;
-    for (i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
         struct store_scan scan = {"t", columns, 1, ranges[i].first, ranges[i].end};
         struct store_cursor *cursor = store_scan(store, &scan, &err);
         int rows = 0;

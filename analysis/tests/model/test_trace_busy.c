@@ -30,10 +30,8 @@ static uint32_t random_below(uint64_t *seed, uint32_t n)
 static struct trace *random_trace(uint64_t *seed)
 {
     struct buf sql = {0};
-    struct trace *trace;
-    int i;
     buf_adds(&sql, TABLES);
-    for (i = 0; i < OPS; i++) {
+    for (int i = 0; i < OPS; i++) {
         uint32_t begin = 1 + random_below(seed, TIME - 20);
         uint32_t end = begin + random_below(seed, 8);
         uint32_t pid = 1 + random_below(seed, 2);
@@ -49,7 +47,7 @@ static struct trace *random_trace(uint64_t *seed)
                      begin, end, device, stream, pid << 24, name, name);
         }
     }
-    trace = sql_load(buf_text(&sql));
+    struct trace *trace = sql_load(buf_text(&sql));
     buf_free(&sql);
     assert_int_equal(trace->events[TRACE_GPU].count, OPS);
     return trace;
@@ -60,10 +58,9 @@ static void mark(const struct trace *trace, const struct trace_lane *lane, const
                  bool busy[TIME])
 {
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
-    uint32_t i;
-    int64_t t;
-    for (i = lane->first; i < lane->first + lane->count; i++) {
-        for (t = gpu->begin_ns[i]; busy_has(bits, gpu->name[i]) && t < gpu->end_ns[i]; t++) {
+    for (uint32_t i = lane->first; i < lane->first + lane->count; i++) {
+        for (int64_t t = gpu->begin_ns[i]; busy_has(bits, gpu->name[i]) && t < gpu->end_ns[i];
+             t++) {
             busy[t] = true;
         }
     }
@@ -72,8 +69,7 @@ static void mark(const struct trace *trace, const struct trace_lane *lane, const
 static int64_t count_busy(const bool busy[TIME], int64_t begin, int64_t end)
 {
     int64_t sum = 0;
-    int64_t t;
-    for (t = begin; t < end; t++) {
+    for (int64_t t = begin; t < end; t++) {
         sum += busy[t];
     }
     return sum;
@@ -82,32 +78,29 @@ static int64_t count_busy(const bool busy[TIME], int64_t begin, int64_t end)
 static void check_busy(const struct trace *trace, const uint64_t *bits, uint64_t *seed)
 {
     struct busy *busy = busy_new(trace, bits, NULL);
-    uint32_t d;
-    uint32_t l;
-    int i;
     assert_non_null(busy);
-    for (d = 0; d < trace->device_count; d++) {
+    for (uint32_t d = 0; d < trace->device_count; d++) {
         const struct trace_device *device = &trace->devices[d];
         bool all[TIME] = {false};
-        for (l = 0; l < device->lane_count; l++) {
+        for (uint32_t l = 0; l < device->lane_count; l++) {
             const struct trace_lane *lane = &trace->lanes[device->first_lane + l];
             bool one[TIME] = {false};
             mark(trace, lane, bits, one);
             mark(trace, lane, bits, all);
-            for (i = 0; i < 50; i++) {
+            for (int i = 0; i < 50; i++) {
                 int64_t begin = random_below(seed, TIME);
                 int64_t end = random_below(seed, TIME);
                 assert_int_equal(busy_lane_ns(busy, lane, begin, end), count_busy(one, begin, end));
             }
         }
-        for (i = 0; i < 200; i++) {
+        for (int i = 0; i < 200; i++) {
             int64_t begin = random_below(seed, TIME);
             int64_t end = random_below(seed, TIME);
             assert_int_equal(busy_device_ns(busy, d, begin, end), count_busy(all, begin, end));
         }
         assert_int_equal(busy_device_ns(busy, d, INT64_MIN / 4, INT64_MAX / 4),
                          count_busy(all, 0, TIME));
-        for (i = 1; i < (int)busy->devices[d].count; i++) { /* disjoint, not touching */
+        for (int i = 1; i < (int)busy->devices[d].count; i++) { /* disjoint, not touching */
             assert_true(busy->devices[d].begin_ns[i] > busy->devices[d].end_ns[i - 1]);
         }
     }
@@ -117,13 +110,11 @@ static void check_busy(const struct trace *trace, const uint64_t *bits, uint64_t
 static void busy_time_equals_a_bitmap(void **state)
 {
     uint64_t seed = 7;
-    int round;
     (void)state;
-    for (round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < ROUNDS; round++) {
         struct trace *trace = random_trace(&seed);
-        uint64_t bits;
         check_busy(trace, NULL, &seed);
-        for (bits = 0; bits < 16; bits++) {
+        for (uint64_t bits = 0; bits < 16; bits++) {
             check_busy(trace, &bits, &seed);
         }
         trace_free(trace);
@@ -138,10 +129,8 @@ static int64_t sweep(const struct trace *trace, uint32_t device, const uint64_t 
     int64_t idle = 0;
     int64_t until = -1;
     int64_t first = 0;
-    int64_t t;
-    uint32_t i;
-    for (t = 0; t < TIME; t++) {
-        for (i = 0; i < gpu->count; i++) {
+    for (int64_t t = 0; t < TIME; t++) {
+        for (uint32_t i = 0; i < gpu->count; i++) {
             const struct trace_lane *lane = &trace->lanes[trace_lane_of(trace, TRACE_GPU, i)];
             if (gpu->begin_ns[i] != t || lane->device != device || !busy_has(bits, gpu->name[i])) {
                 continue;
@@ -158,14 +147,13 @@ static int64_t sweep(const struct trace *trace, uint32_t device, const uint64_t 
 static void check_gap(const struct trace *trace, const struct gap *gap, const uint64_t *bits)
 {
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
-    uint32_t i;
     assert_int_equal(gpu->end_ns[gap->before], gap->begin_ns);
     assert_int_equal(gpu->begin_ns[gap->after], gap->end_ns);
     assert_true(busy_has(bits, gpu->name[gap->before]) && busy_has(bits, gpu->name[gap->after]));
     assert_int_equal(trace->lanes[trace_lane_of(trace, TRACE_GPU, gap->before)].device,
                      gap->device);
     assert_int_equal(trace->lanes[trace_lane_of(trace, TRACE_GPU, gap->after)].device, gap->device);
-    for (i = 0; i < gpu->count; i++) { /* no kept op runs in it */
+    for (uint32_t i = 0; i < gpu->count; i++) { /* no kept op runs in it */
         assert_true(!busy_has(bits, gpu->name[i]) || gpu->end_ns[i] <= gap->begin_ns ||
                     gpu->begin_ns[i] >= gap->end_ns ||
                     trace->lanes[trace_lane_of(trace, TRACE_GPU, i)].device != gap->device);
@@ -180,17 +168,15 @@ static void check_gaps(const struct trace *trace, const uint64_t *bits)
     int64_t idle = 0;
     int64_t span = 0;
     int64_t listed = 0;
-    uint32_t d;
-    size_t i;
     assert_int_equal(gaps_find(trace, busy, &query, &gaps, NULL), 0);
-    for (d = 0; d < trace->device_count; d++) {
+    for (uint32_t d = 0; d < trace->device_count; d++) {
         int64_t one;
         idle += sweep(trace, d, bits, &one);
         span += one;
     }
     assert_int_equal(gaps.all_ns, idle);
     assert_int_equal(gaps.span_ns, span);
-    for (i = 0; i < gaps.count; i++) {
+    for (size_t i = 0; i < gaps.count; i++) {
         int64_t length = gaps.list[i].end_ns - gaps.list[i].begin_ns;
         assert_true(length >= 3);
         assert_true(i == 0 || length <= gaps.list[i - 1].end_ns - gaps.list[i - 1].begin_ns);
@@ -205,13 +191,11 @@ static void check_gaps(const struct trace *trace, const uint64_t *bits)
 static void gaps_equal_a_sweep(void **state)
 {
     uint64_t seed = 11;
-    int round;
     (void)state;
-    for (round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < ROUNDS; round++) {
         struct trace *trace = random_trace(&seed);
-        uint64_t bits;
         check_gaps(trace, NULL);
-        for (bits = 0; bits < 16; bits += 3) {
+        for (uint64_t bits = 0; bits < 16; bits += 3) {
             check_gaps(trace, &bits);
         }
         trace_free(trace);

@@ -17,7 +17,7 @@ enum {
     FLIPS = 2000
 };
 
-static char folder[SQL_FILE_PATH];     /* XDG_CACHE_HOME */
+static char folder[SQL_FILE_PATH]; /* XDG_CACHE_HOME */
 static char kept[SQL_FILE_PATH + 300]; /* the cached trace */
 static struct sql_file capture = {""};
 static bool rows_were_read;
@@ -188,8 +188,8 @@ static void refuse64(int section, size_t offset, uint64_t value)
 }
 
 #define COLUMN(table, column) (CACHE_EVENTS + (table)*CACHE_COLUMNS + (column))
-#define LANE(field)           (CACHE_LANES), offsetof(struct trace_lane, field)
-#define DEVICE(field)         (CACHE_DEVICES), offsetof(struct trace_device, field)
+#define LANE(field) (CACHE_LANES), offsetof(struct trace_lane, field)
+#define DEVICE(field) (CACHE_DEVICES), offsetof(struct trace_device, field)
 
 /* The sums are right, a number is not: what only looking at the model can tell. */
 static void every_index_is_looked_at(void **state)
@@ -203,7 +203,7 @@ static void every_index_is_looked_at(void **state)
     assert_non_null(trace); /* nothing changed: the sums that this test makes are right */
     trace_free(trace);
     for (int t = TRACE_GPU; t <= TRACE_NVTX; t++) {
-        refuse32(COLUMN(t, 2), 4, 0x7fffffff);          /* the name of an event */
+        refuse32(COLUMN(t, 2), 4, 0x7fffffff); /* the name of an event */
         refuse64(COLUMN(t, 0), 8, (uint64_t)INT64_MAX); /* begins after its end */
         refuse64(COLUMN(t, 1), 8, (uint64_t)INT64_MIN); /* ends before its begin */
     }

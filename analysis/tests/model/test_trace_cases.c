@@ -17,8 +17,7 @@ static const struct trace_name *name_at(const struct trace *trace, enum trace_ta
 static uint32_t event_named(const struct trace *trace, enum trace_table table, const char *full)
 {
     uint32_t found = TRACE_NONE;
-    uint32_t i;
-    for (i = 0; i < trace->events[table].count; i++) {
+    for (uint32_t i = 0; i < trace->events[table].count; i++) {
         if (strcmp(name_at(trace, table, i)->full, full) == 0) {
             assert_int_equal(found, TRACE_NONE);
             found = i;
@@ -56,7 +55,6 @@ static void kernels_link_within_their_process(void **state)
 {
     struct trace *trace = sql_case_load("two-processes");
     const struct trace_events *gpu = gpu_of(trace);
-    uint32_t i;
     (void)state;
     assert_int_equal(gpu->count, 4);
     assert_int_equal(trace->device_count, 2);
@@ -64,18 +62,15 @@ static void kernels_link_within_their_process(void **state)
     assert_int_equal(trace->devices[1].id, 3);
     assert_string_equal(trace->devices[1].name, "Model GPU B");
     assert_string_equal(trace->processes[1].name, "rank1");
-    for (i = 0; i < gpu->count; i++) {
+    for (uint32_t i = 0; i < gpu->count; i++) {
         uint32_t api = gpu->link[i];
-        const struct trace_lane *op_lane;
-        const struct trace_lane *api_lane;
-        const uint32_t *ops;
         uint32_t count;
         assert_int_not_equal(api, TRACE_NONE);
-        op_lane = &trace->lanes[trace_lane_of(trace, TRACE_GPU, i)];
-        api_lane = &trace->lanes[trace_lane_of(trace, TRACE_API, api)];
+        const struct trace_lane *op_lane = &trace->lanes[trace_lane_of(trace, TRACE_GPU, i)];
+        const struct trace_lane *api_lane = &trace->lanes[trace_lane_of(trace, TRACE_API, api)];
         assert_int_equal(op_lane->process, api_lane->process);
         assert_int_equal(op_lane->device, op_lane->process); /* rank 0 on GPU 0, 1 on GPU 3 */
-        ops = trace_ops_of(trace, api, &count);
+        const uint32_t *ops = trace_ops_of(trace, api, &count);
         assert_int_equal(count, 1);
         assert_int_equal(ops[0], i);
     }
@@ -100,23 +95,21 @@ static void graph_launches_are_gpu_work(void **state)
 {
     struct trace *trace = sql_case_load("graphs");
     const struct trace_events *gpu = gpu_of(trace);
-    const uint32_t *ops;
     uint32_t count;
     uint32_t api = TRACE_NONE;
-    uint32_t i;
     (void)state;
     assert_int_equal(trace->counts.graph_launches, 3);
     assert_int_equal(trace->counts.kernels, 3);
     assert_int_equal(trace->counts.unlinked, 1); /* the device launched it */
-    for (i = 0; i < gpu->count; i++) {
+    for (uint32_t i = 0; i < gpu->count; i++) {
         if (name_at(trace, TRACE_GPU, i)->kind == TRACE_KERNEL) {
             assert_true(api == TRACE_NONE || gpu->link[i] == api);
             api = gpu->link[i];
         }
     }
-    ops = trace_ops_of(trace, api, &count);
+    const uint32_t *ops = trace_ops_of(trace, api, &count);
     assert_int_equal(count, 3);
-    for (i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         assert_int_equal(gpu->begin_ns[ops[i]], 42000 + (int64_t)i * 1000); /* by begin */
     }
     assert_string_equal(name_at(trace, TRACE_GPU, 0)->brief, "graph 5");
@@ -131,13 +124,12 @@ static void migrations_have_their_own_lane(void **state)
 {
     struct trace *trace = sql_case_load("unified-memory");
     const struct trace_events *gpu = gpu_of(trace);
-    uint32_t l;
     uint32_t i;
     uint32_t seen = 0;
     (void)state;
     assert_int_equal(trace->counts.memcpys, 3);
     assert_int_equal(trace->counts.unlinked, 0);
-    for (l = 0; l < trace->lane_count; l++) {
+    for (uint32_t l = 0; l < trace->lane_count; l++) {
         const struct trace_lane *lane = &trace->lanes[l];
         for (i = 0; lane->kind == TRACE_LANE_MIGRATION && i < lane->count; i++) {
             assert_int_equal(gpu->link[lane->first + i], TRACE_NONE);
@@ -174,13 +166,12 @@ static void open_ranges_end_at_the_last_nvtx_time(void **state)
 {
     struct trace *trace = sql_case_load("nvtx-open");
     const struct trace_events *nvtx = &trace->events[TRACE_NVTX];
-    uint32_t at;
     (void)state;
     assert_int_equal(trace->counts.nvtx_ranges, 10);
     assert_int_equal(trace->counts.nvtx_marks, 2);
     assert_int_equal(trace->counts.open_ranges, 2);
     assert_int_equal(trace->nvtx_end_ns, 9000);
-    at = event_named(trace, TRACE_NVTX, "never popped");
+    uint32_t at = event_named(trace, TRACE_NVTX, "never popped");
     assert_int_equal(nvtx->end_ns[at], 9000);
     assert_true(trace_is_open(trace, at));
     at = event_named(trace, TRACE_NVTX, "never ended");
@@ -269,9 +260,8 @@ static void other_files_are_refused(void **state)
         {"not-nvprof", "nvprof"},
         {"not-only-strings", "another program's database"},
     };
-    size_t i;
     (void)state;
-    for (i = 0; i < sizeof others / sizeof others[0]; i++) {
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         struct sql_file file = {""};
         struct err err = {""};
         sql_case_path(others[i].name, &file);

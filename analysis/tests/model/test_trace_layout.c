@@ -30,9 +30,8 @@ static uint32_t random_below(uint64_t *seed, uint32_t n)
 static void events_random(struct events *events, uint64_t *seed)
 {
     uint32_t longest = 1 + random_below(seed, 60);
-    uint32_t i;
     events->count = 1 + random_below(seed, EVENTS);
-    for (i = 0; i < events->count; i++) {
+    for (uint32_t i = 0; i < events->count; i++) {
         events->begin_ns[i] = (int64_t)random_below(seed, TIME) - 50;
         events->end_ns[i] = events->begin_ns[i] + random_below(seed, longest);
         events->order[i] = i;
@@ -44,14 +43,12 @@ static void events_random(struct events *events, uint64_t *seed)
 static void sorting_is_by_begin_then_longest_then_number(void **state)
 {
     uint64_t seed = 1;
-    int round;
     (void)state;
-    for (round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < ROUNDS; round++) {
         struct events events;
         bool seen[EVENTS] = {false};
-        uint32_t i;
         events_random(&events, &seed);
-        for (i = 0; i < events.count; i++) {
+        for (uint32_t i = 0; i < events.count; i++) {
             uint32_t b = events.order[i];
             uint32_t a = i == 0 ? b : events.order[i - 1];
             assert_false(seen[b]);
@@ -68,12 +65,10 @@ static void sorting_is_by_begin_then_longest_then_number(void **state)
 /* In each lane begins and ends ascend and events do not overlap. */
 static void check_lanes(const struct events *events, uint32_t lanes)
 {
-    uint32_t l;
-    uint32_t i;
-    for (l = 0; l < lanes; l++) {
+    for (uint32_t l = 0; l < lanes; l++) {
         int64_t until = INT64_MIN;
         uint32_t used = 0;
-        for (i = 0; i < events->count; i++) {
+        for (uint32_t i = 0; i < events->count; i++) {
             uint32_t event = events->order[i];
             if (events->depth[event] == l) {
                 assert_true(events->begin_ns[event] >= until);
@@ -89,12 +84,10 @@ static void check_lanes(const struct events *events, uint32_t lanes)
 static uint32_t most_at_once(const struct events *events)
 {
     uint32_t most = 0;
-    uint32_t i;
-    uint32_t j;
-    for (i = 0; i < events->count; i++) {
+    for (uint32_t i = 0; i < events->count; i++) {
         int64_t t = events->begin_ns[i];
         uint32_t running = 0;
-        for (j = 0; j < events->count; j++) {
+        for (uint32_t j = 0; j < events->count; j++) {
             running += events->begin_ns[j] <= t && events->end_ns[j] > t;
         }
         most = running > most ? running : most;
@@ -105,17 +98,15 @@ static uint32_t most_at_once(const struct events *events)
 static void packed_lanes_do_not_overlap_and_are_few(void **state)
 {
     uint64_t seed = 2;
-    int round;
     (void)state;
-    for (round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < ROUNDS; round++) {
         struct events events;
         uint32_t lanes;
-        uint32_t most;
         events_random(&events, &seed);
         lanes =
             layout_packed(events.end_ns, events.begin_ns, events.order, events.count, events.depth);
         check_lanes(&events, lanes);
-        most = most_at_once(&events);
+        uint32_t most = most_at_once(&events);
         assert_true(lanes >= most);
         assert_true(lanes <= most + 1); /* one for events of no length */
     }
@@ -124,9 +115,8 @@ static void packed_lanes_do_not_overlap_and_are_few(void **state)
 static void nested_lanes_do_not_overlap(void **state)
 {
     uint64_t seed = 3;
-    int round;
     (void)state;
-    for (round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < ROUNDS; round++) {
         struct events events;
         events_random(&events, &seed);
         check_lanes(&events, layout_nested(events.end_ns, events.begin_ns, events.order,
@@ -138,16 +128,14 @@ static void nested_lanes_do_not_overlap(void **state)
 static void nested_depth_counts_the_events_around(void **state)
 {
     uint64_t seed = 4;
-    int round;
     (void)state;
-    for (round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < ROUNDS; round++) {
         struct events events = {.count = 0};
 
         int64_t t = 0;
         uint32_t open = 0;
         uint32_t stack[16];
         uint32_t want[EVENTS];
-        uint32_t i;
         while (events.count < EVENTS - 16 || open > 0) {
             t += 1 + random_below(&seed, 5);
             if (open < 8 && events.count < EVENTS - 16 && random_below(&seed, 2) == 0) {
@@ -161,7 +149,7 @@ static void nested_depth_counts_the_events_around(void **state)
         }
         (void)layout_nested(events.end_ns, events.begin_ns, events.order, events.count,
                             events.depth);
-        for (i = 0; i < events.count; i++) {
+        for (uint32_t i = 0; i < events.count; i++) {
             assert_int_equal(events.depth[i], want[i]);
         }
     }
@@ -194,9 +182,8 @@ static void calls_are_known_by_their_names(void **state)
         {"cuModuleLoadData", TRACE_API_MODULE | TRACE_API_DRIVER},
         {"cuLibraryLoadData", TRACE_API_MODULE | TRACE_API_DRIVER},
     };
-    size_t i;
     (void)state;
-    for (i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         assert_int_equal(api_flags(calls[i].name, strlen(calls[i].name)), calls[i].flags);
     }
 }
@@ -216,9 +203,8 @@ static void version_suffixes_are_cut(void **state)
         {"7000", "7000"},
         {"", ""},
     };
-    size_t i;
     (void)state;
-    for (i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         assert_int_equal(api_brief_len(calls[i].name, strlen(calls[i].name)),
                          strlen(calls[i].brief));
     }

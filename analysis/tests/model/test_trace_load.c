@@ -16,9 +16,7 @@ static int64_t begin_of(const struct trace *trace, enum trace_table table, uint3
 static void check_lanes(const struct trace *trace)
 {
     uint32_t next[TRACE_TABLE_COUNT] = {0};
-    uint32_t l;
-    uint32_t i;
-    for (l = 0; l < trace->lane_count; l++) {
+    for (uint32_t l = 0; l < trace->lane_count; l++) {
         const struct trace_lane *lane = &trace->lanes[l];
         const struct trace_events *events = &trace->events[lane->table];
         assert_true(lane->count > 0);
@@ -28,7 +26,7 @@ static void check_lanes(const struct trace *trace)
         assert_true((lane->table == TRACE_GPU) == (lane->thread == TRACE_NONE));
         assert_int_equal(trace_lane_of(trace, lane->table, lane->first), l);
         assert_int_equal(trace_lane_of(trace, lane->table, lane->first + lane->count - 1), l);
-        for (i = lane->first; i < lane->first + lane->count; i++) {
+        for (uint32_t i = lane->first; i < lane->first + lane->count; i++) {
             assert_true(events->begin_ns[i] <= events->end_ns[i]);
             assert_true(events->name[i] < trace->name_count);
             assert_true(i == lane->first || events->begin_ns[i] >= events->end_ns[i - 1] ||
@@ -37,7 +35,7 @@ static void check_lanes(const struct trace *trace)
         assert_int_equal(trace_lane_lower(trace, lane, INT64_MIN), lane->first);
         assert_int_equal(trace_lane_lower(trace, lane, INT64_MAX), lane->first + lane->count);
     }
-    for (i = 0; i < TRACE_TABLE_COUNT; i++) {
+    for (uint32_t i = 0; i < TRACE_TABLE_COUNT; i++) {
         assert_int_equal(next[i], trace->events[i].count);
     }
 }
@@ -47,12 +45,10 @@ static void check_links(const struct trace *trace)
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
     const struct trace_events *api = &trace->events[TRACE_API];
     uint32_t linked = 0;
-    uint32_t i;
-    for (i = 0; i < api->count; i++) {
+    for (uint32_t i = 0; i < api->count; i++) {
         uint32_t count;
         const uint32_t *ops = trace_ops_of(trace, i, &count);
-        uint32_t k;
-        for (k = 0; k < count; k++) {
+        for (uint32_t k = 0; k < count; k++) {
             assert_int_equal(gpu->link[ops[k]], i);
             assert_true(k == 0 || begin_of(trace, TRACE_GPU, ops[k - 1]) <=
                                       begin_of(trace, TRACE_GPU, ops[k]));
@@ -60,7 +56,7 @@ static void check_links(const struct trace *trace)
         linked += count;
     }
     assert_int_equal(linked, trace->launch_op_count);
-    for (i = 0; i < gpu->count; i++) {
+    for (uint32_t i = 0; i < gpu->count; i++) {
         linked -= gpu->link[i] != TRACE_NONE;
     }
     assert_int_equal(linked, 0);
@@ -68,10 +64,8 @@ static void check_links(const struct trace *trace)
 
 static void check_equal(const struct trace *a, const struct trace *b)
 {
-    uint32_t i;
-    int t;
     assert_int_equal(a->lane_count, b->lane_count);
-    for (i = 0; i < a->lane_count; i++) {
+    for (uint32_t i = 0; i < a->lane_count; i++) {
         const struct trace_lane *x = &a->lanes[i];
         const struct trace_lane *y = &b->lanes[i];
         assert_true(x->kind == y->kind && x->table == y->table && x->depth == y->depth);
@@ -80,11 +74,11 @@ static void check_equal(const struct trace *a, const struct trace *b)
         assert_true(x->context_id == y->context_id && x->stream_id == y->stream_id);
     }
     assert_int_equal(a->name_count, b->name_count);
-    for (i = 0; i < a->name_count; i++) {
+    for (uint32_t i = 0; i < a->name_count; i++) {
         assert_string_equal(a->names[i].full, b->names[i].full);
         assert_int_equal(a->names[i].kind, b->names[i].kind);
     }
-    for (t = 0; t < TRACE_TABLE_COUNT; t++) {
+    for (int t = 0; t < TRACE_TABLE_COUNT; t++) {
         const struct trace_events *x = &a->events[t];
         const struct trace_events *y = &b->events[t];
         assert_int_equal(x->count, y->count);
@@ -122,16 +116,14 @@ static void cutting_and_threads_change_nothing(void **state)
         {.threads = 5, .piece_rows = 1},
     };
     struct sql_file file = {""};
-    struct trace *first;
-    size_t i;
     (void)state;
     sql_file_new(&file);
     generate(&file);
-    first = sql_file_load(&file, &ways[0]);
+    struct trace *first = sql_file_load(&file, &ways[0]);
     check_lanes(first);
     check_links(first);
     assert_true(first->events[TRACE_GPU].count > 100);
-    for (i = 1; i < sizeof ways / sizeof ways[0]; i++) {
+    for (size_t i = 1; i < sizeof ways / sizeof ways[0]; i++) {
         struct trace *trace = sql_file_load(&file, &ways[i]);
         check_equal(first, trace);
         trace_free(trace);
@@ -145,9 +137,8 @@ static void the_cases_keep_the_promises(void **state)
     static const char *const cases[] = {"api-only", "callchain", "edited",        "empty",
                                         "graphs",   "names",     "layout-2020",   "no-cuda",
                                         "times",    "nvtx-open", "two-processes", "unified-memory"};
-    size_t i;
     (void)state;
-    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct trace *trace = sql_case_load(cases[i]);
         check_lanes(trace);
         check_links(trace);
@@ -167,11 +158,10 @@ static const char HOST[] =
 static struct trace *load_host(const char *more)
 {
     struct sql_file file = {""};
-    struct trace *trace;
     sql_file_new(&file);
     sql_file_run(&file, HOST);
     sql_file_run(&file, more);
-    trace = sql_file_load(&file, NULL);
+    struct trace *trace = sql_file_load(&file, NULL);
     sql_file_remove(&file);
     return trace;
 }
@@ -265,9 +255,8 @@ static void times_beyond_reason_are_damage(void **state)
 static void row_ids_out_of_range_are_an_error(void **state)
 {
     static const char *const ids[] = {"4294967295", "-1", "9223372036854775807"};
-    size_t i;
     (void)state;
-    for (i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
         struct sql_file file = {""};
         struct err err = {""};
         char sql[256];
@@ -322,14 +311,13 @@ static void progress_counts_and_can_stop(void **state)
     int64_t last = 0;
     const struct trace_options stopping = {.progress = stop_at_once, .progress_arg = &calls};
     const struct trace_options watching = {.threads = 1, .progress = watch, .progress_arg = &last};
-    struct trace *trace;
     (void)state;
     sql_file_new(&file);
     generate(&file);
     assert_null(trace_load(file.path, &stopping, &err));
     assert_string_equal(err.text, "interrupted");
     assert_int_equal(calls, 1);
-    trace = sql_file_load(&file, &watching);
+    struct trace *trace = sql_file_load(&file, &watching);
     assert_true(last > 0);
     trace_free(trace);
     sql_file_remove(&file);
@@ -360,9 +348,8 @@ static int count_rows(void *arg, int64_t done, int64_t total)
 static bool load_cached(const struct sql_file *file, const struct trace *want)
 {
     const struct trace_options options = {.threads = 1, .progress = count_rows, .cache_events = 1};
-    struct trace *trace;
     rows_read = 0;
-    trace = sql_file_load(file, &options);
+    struct trace *trace = sql_file_load(file, &options);
     check_lanes(trace);
     check_links(trace);
     check_equal(want, trace);
@@ -388,14 +375,13 @@ static void a_cached_trace_is_the_same_and_stale_ones_are_not_taken(void **state
     struct sql_file file = {""};
     struct sql_file folder = {""};
     char remove[SQL_FILE_PATH + 16];
-    struct trace *want;
     (void)state;
     sql_file_new(&folder);
     sql_file_remove(&folder);
     assert_int_equal(setenv("XDG_CACHE_HOME", folder.path, 1), 0);
     sql_file_new(&file);
     generate(&file);
-    want = sql_file_load(&file, NULL);
+    struct trace *want = sql_file_load(&file, NULL);
     assert_true(load_cached(&file, want));
     assert_false(load_cached(&file, want)); /* mapped */
     damage(folder.path);
@@ -431,26 +417,23 @@ static void cached_cases_are_the_same(void **state)
     static const char *const cases[] = {"nvtx-open", "names", "unified-memory", "two-processes"};
     struct sql_file folder = {""};
     char remove[SQL_FILE_PATH + 16];
-    size_t i;
     (void)state;
     sql_file_new(&folder);
     sql_file_remove(&folder);
     assert_int_equal(setenv("XDG_CACHE_HOME", folder.path, 1), 0);
-    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct sql_file file = {""};
         struct trace *want = sql_case_load(cases[i]);
         const struct trace_options options = {.cache_events = 1};
-        struct trace *trace;
-        uint32_t n;
         sql_case_path(cases[i], &file);
         trace_free(sql_file_load(&file, &options));
-        trace = sql_file_load(&file, &options);
+        struct trace *trace = sql_file_load(&file, &options);
         check_equal(want, trace);
-        for (n = 0; n < trace->events[TRACE_NVTX].count; n++) {
+        for (uint32_t n = 0; n < trace->events[TRACE_NVTX].count; n++) {
             assert_int_equal(trace_is_open(trace, n), trace_is_open(want, n));
             assert_int_equal(trace_is_cross_thread(trace, n), trace_is_cross_thread(want, n));
         }
-        for (n = 0; n < trace->name_count; n++) {
+        for (uint32_t n = 0; n < trace->name_count; n++) {
             assert_int_equal(trace->names[n].full_len, want->names[n].full_len);
             assert_memory_equal(trace->names[n].full, want->names[n].full, want->names[n].full_len);
             assert_true((trace->names[n].domain == NULL) == (want->names[n].domain == NULL));
@@ -475,21 +458,18 @@ static void the_first_rows_come_alone(void **state)
 {
     struct trace_options options = {.rows_most = 100};
     char path[1024];
-    struct trace *all;
-    struct trace *few;
-    int t;
     (void)state;
     if (!demo_path(path, sizeof path)) {
         skip();
     }
-    all = trace_load(path, NULL, NULL);
-    few = trace_load(path, &options, NULL);
+    struct trace *all = trace_load(path, NULL, NULL);
+    struct trace *few = trace_load(path, &options, NULL);
     assert_non_null(all);
     assert_non_null(few);
     check_lanes(few);
     check_links(few);
     assert_int_equal(few->events[TRACE_API].count, 99); /* row ids 1 to 99 */
-    for (t = 0; t < TRACE_TABLE_COUNT; t++) {
+    for (int t = 0; t < TRACE_TABLE_COUNT; t++) {
         assert_true(few->events[t].count <= all->events[t].count);
     }
     assert_true(few->begin_ns >= all->begin_ns && few->end_ns <= all->end_ns);
@@ -505,12 +485,11 @@ static void a_loader_reads_beside(void **state)
     char missing[] = "/nonexistent/capture.sqlite";
     char *const both[] = {path, path};
     char *const bad[] = {path, missing};
-    struct loader *loader;
     (void)state;
     if (!demo_path(path, sizeof path)) {
         skip();
     }
-    loader = loader_start(both, 2, 0, &err);
+    struct loader *loader = loader_start(both, 2, 0, &err);
     assert_non_null(loader);
     while (!loader_wait(loader, 1000)) {
         assert_in_range(loader_percent(loader), 0, 100);

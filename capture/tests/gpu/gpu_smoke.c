@@ -43,40 +43,40 @@ static const char ptx[] = ".version 6.0\n"
                           "}\n";
 
 /* The functions of the driver that are used. X(member, symbol, parameters). */
-#define DRIVER(X)                                                                                  \
-    X(init, cuInit, (unsigned flags))                                                              \
-    X(device_count, cuDeviceGetCount, (int *count))                                                \
-    X(device_get, cuDeviceGet, (int *device, int ordinal))                                         \
-    X(retain, cuDevicePrimaryCtxRetain, (void **context, int device))                              \
-    X(set_current, cuCtxSetCurrent, (void *context))                                               \
-    X(synchronize, cuCtxSynchronize, (void))                                                       \
-    X(module_load, cuModuleLoadData, (void **module, const void *image))                           \
-    X(module_function, cuModuleGetFunction, (void **function, void *module, const char *name))     \
-    X(launch, cuLaunchKernel,                                                                      \
-      (void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,            \
-       unsigned bz, unsigned shared, void *stream, void **parameters, void **extra))               \
-    X(stream_create, cuStreamCreate, (void **stream, unsigned flags))                              \
-    X(stream_synchronize, cuStreamSynchronize, (void *stream))                                     \
-    X(alloc, cuMemAlloc_v2, (uint64_t * address, size_t bytes))                                    \
-    X(release, cuMemFree_v2, (uint64_t address))                                                   \
-    X(host_alloc, cuMemHostAlloc, (void **memory, size_t bytes, unsigned flags))                   \
-    X(to_device, cuMemcpyHtoD_v2, (uint64_t to, const void *from, size_t bytes))                   \
-    X(to_host, cuMemcpyDtoH_v2, (void *to, uint64_t from, size_t bytes))                           \
-    X(in_device, cuMemcpyDtoD_v2, (uint64_t to, uint64_t from, size_t bytes))                      \
-    X(to_device_async, cuMemcpyHtoDAsync_v2,                                                       \
-      (uint64_t to, const void *from, size_t bytes, void *stream))                                 \
-    X(set, cuMemsetD8_v2, (uint64_t address, unsigned char value, size_t count))                   \
-    X(begin_capture, cuStreamBeginCapture_v2, (void *stream, int mode))                            \
-    X(end_capture, cuStreamEndCapture, (void *stream, void **graph))                               \
-    X(instantiate, cuGraphInstantiateWithFlags,                                                    \
-      (void **executable, void *graph, unsigned long long flags))                                  \
-    X(graph_launch, cuGraphLaunch, (void *executable, void *stream))                               \
-    X(alloc_async, cuMemAllocAsync, (uint64_t * address, size_t bytes, void *stream))              \
-    X(release_async, cuMemFreeAsync, (uint64_t address, void *stream))                             \
-    X(event_create, cuEventCreate, (void **event, unsigned flags))                                 \
-    X(event_record, cuEventRecord, (void *event, void *stream))                                    \
-    X(event_synchronize, cuEventSynchronize, (void *event))                                        \
-    X(profiler_start, cuProfilerStart, (void))                                                     \
+#define DRIVER(X) \
+    X(init, cuInit, (unsigned flags)) \
+    X(device_count, cuDeviceGetCount, (int *count)) \
+    X(device_get, cuDeviceGet, (int *device, int ordinal)) \
+    X(retain, cuDevicePrimaryCtxRetain, (void **context, int device)) \
+    X(set_current, cuCtxSetCurrent, (void *context)) \
+    X(synchronize, cuCtxSynchronize, (void)) \
+    X(module_load, cuModuleLoadData, (void **module, const void *image)) \
+    X(module_function, cuModuleGetFunction, (void **function, void *module, const char *name)) \
+    X(launch, cuLaunchKernel, \
+      (void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, \
+       unsigned bz, unsigned shared, void *stream, void **parameters, void **extra)) \
+    X(stream_create, cuStreamCreate, (void **stream, unsigned flags)) \
+    X(stream_synchronize, cuStreamSynchronize, (void *stream)) \
+    X(alloc, cuMemAlloc_v2, (uint64_t * address, size_t bytes)) \
+    X(release, cuMemFree_v2, (uint64_t address)) \
+    X(host_alloc, cuMemHostAlloc, (void **memory, size_t bytes, unsigned flags)) \
+    X(to_device, cuMemcpyHtoD_v2, (uint64_t to, const void *from, size_t bytes)) \
+    X(to_host, cuMemcpyDtoH_v2, (void *to, uint64_t from, size_t bytes)) \
+    X(in_device, cuMemcpyDtoD_v2, (uint64_t to, uint64_t from, size_t bytes)) \
+    X(to_device_async, cuMemcpyHtoDAsync_v2, \
+      (uint64_t to, const void *from, size_t bytes, void *stream)) \
+    X(set, cuMemsetD8_v2, (uint64_t address, unsigned char value, size_t count)) \
+    X(begin_capture, cuStreamBeginCapture_v2, (void *stream, int mode)) \
+    X(end_capture, cuStreamEndCapture, (void *stream, void **graph)) \
+    X(instantiate, cuGraphInstantiateWithFlags, \
+      (void **executable, void *graph, unsigned long long flags)) \
+    X(graph_launch, cuGraphLaunch, (void *executable, void *stream)) \
+    X(alloc_async, cuMemAllocAsync, (uint64_t * address, size_t bytes, void *stream)) \
+    X(release_async, cuMemFreeAsync, (uint64_t address, void *stream)) \
+    X(event_create, cuEventCreate, (void **event, unsigned flags)) \
+    X(event_record, cuEventRecord, (void *event, void *stream)) \
+    X(event_synchronize, cuEventSynchronize, (void *event)) \
+    X(profiler_start, cuProfilerStart, (void)) \
     X(profiler_stop, cuProfilerStop, (void))
 
 static struct {
@@ -105,12 +105,12 @@ static bool load_driver(void)
         return false;
     }
     void *symbol = NULL;
-#define LOOK_UP(member, name, parameters)                                                          \
-    symbol = dlsym(library, #name);                                                                \
-    if (symbol == NULL) {                                                                          \
-        (void)fprintf(stderr, "gpu_smoke: the driver has no %s\n", #name);                         \
-        return false;                                                                              \
-    }                                                                                              \
+#define LOOK_UP(member, name, parameters) \
+    symbol = dlsym(library, #name); \
+    if (symbol == NULL) { \
+        (void)fprintf(stderr, "gpu_smoke: the driver has no %s\n", #name); \
+        return false; \
+    } \
     memcpy(&cu.member, &symbol, sizeof(symbol));
     DRIVER(LOOK_UP)
 #undef LOOK_UP
