@@ -191,7 +191,7 @@ int people_need_names(struct load *load, struct err *err)
     return each_row(load, &THREAD_SCAN, thread_need_row, err);
 }
 
-/* NVTX names of threads, for those that the system's table does not name. */
+/* NVTX names of threads: the program gave them, so they go before those of the system. */
 static int name_threads_piece(struct load *load, const struct piece *piece, struct err *err)
 {
     for (uint32_t i = 0; i < piece->thread_name_count; i++) {
@@ -222,8 +222,8 @@ int people_set_names(struct load *load, struct err *err)
 {
     static const char *const columns[] = {"globalPid", "name"};
     struct store_scan processes = {"PROCESSES", columns, 2, 0, INT64_MAX};
-    if (each_row(load, &processes, process_row, err) != 0 || name_threads_nvtx(load, err) != 0 ||
-        each_row(load, &THREAD_SCAN, thread_row, err) != 0) {
+    if (each_row(load, &processes, process_row, err) != 0 ||
+        each_row(load, &THREAD_SCAN, thread_row, err) != 0 || name_threads_nvtx(load, err) != 0) {
         return -1;
     }
     return name_devices(load, err);

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/base/array.h"
 #include "analysis/base/sort.h"
 #include "capture/convert/convert_internal.h"
 #include "capture/spool/clock.h"
@@ -65,6 +66,7 @@ static void free_proc(struct convert_proc *proc)
     free(proc->path);
     free(proc->strings);
     free(proc->addresses);
+    free(proc->labels);
     free(proc->domains);
     free(proc->contexts);
     free(proc->execs);
@@ -130,16 +132,6 @@ static bool still_runs(uint32_t pid, uint64_t start_ticks)
         at = strchr(at + 1, ' ');
     }
     return !dead && at && strtoull(at, NULL, 10) == start_ticks;
-}
-
-/* The images of one process are kept apart: their correlation ids begin at 1 each. */
-static int64_t base_of(const struct convert *c, uint32_t pid)
-{
-    int64_t images = 0;
-    for (size_t i = 0; i < c->procs_n; i++) {
-        images += c->procs[i].pid == pid;
-    }
-    return images << 32;
 }
 
 static int grow_procs(struct convert *c, struct err *err)
@@ -227,6 +219,42 @@ static int by_creation(const void *a, const void *b)
            (left->created_mono_ns < right->created_mono_ns);
 }
 
+/* A process and its place in the order of their beginning. */
+struct image {
+    uint32_t pid;
+    uint32_t index;
+};
+
+static int by_pid(const void *a, const void *b)
+{
+    const struct image *left = a;
+    const struct image *right = b;
+    return left->pid != right->pid ? COMPARE(left->pid, right->pid)
+                                   : COMPARE(left->index, right->index);
+}
+
+/* The images of one process (exec) are kept apart: their correlation ids begin at 1 each. */
+static int number_images(struct convert *c, struct err *err)
+{
+    struct image *images = array_resize(NULL, c->procs_n, sizeof *images);
+    int64_t earlier = 0;
+    if (images == NULL) {
+        return err_nomem(err, "processes");
+    }
+    for (size_t i = 0; i < c->procs_n; i++) {
+        images[i] = (struct image){.pid = c->procs[i].pid, .index = (uint32_t)i};
+    }
+    sort_list(images, c->procs_n, sizeof *images, by_pid);
+    for (size_t i = 0; i < c->procs_n; i++) {
+        struct convert_proc *proc = &c->procs[images[i].index];
+        earlier = i > 0 && images[i - 1].pid == images[i].pid ? earlier + 1 : 0;
+        proc->correlation_base = earlier << 32;
+        proc->is_last_image = i + 1 == c->procs_n || images[i + 1].pid != images[i].pid;
+    }
+    free(images);
+    return 0;
+}
+
 /* Puts the processes in the order of their beginning; results follow by their index. */
 static int order_procs(struct convert *c, struct err *err)
 {
@@ -241,16 +269,14 @@ static int order_procs(struct convert *c, struct err *err)
         sort_list(c->procs, c->procs_n, sizeof *c->procs, by_creation);
     }
     size_t n = c->procs_n;
-    c->procs_n = 0;
-    for (size_t i = 0; i < n; i++, c->procs_n++) {
+    for (size_t i = 0; i < n; i++) {
         sorted[i] = c->result->processes[c->procs[i].index];
         c->procs[i].index = (uint32_t)i;
-        c->procs[i].correlation_base = base_of(c, c->procs[i].pid);
     }
     free(c->result->processes);
     c->result->processes = sorted;
     c->result->processes_n = n;
-    return 0;
+    return number_images(c, err);
 }
 
 static int find_spools(struct convert *c, struct err *err)
@@ -401,6 +427,7 @@ static int first_pass(struct convert *c, struct convert_proc *proc, struct err *
                                               : convert_meta_learn(c, proc, &item, err);
     }
     spool_reader_close(reader);
+    convert_names_settle(c, proc);
     return result;
 }
 
@@ -456,6 +483,7 @@ static int second_pass(struct convert *c, struct convert_proc *proc, struct err 
                        : err_nomem(err, "NVTX ranges");
         goto out;
     }
+    result = convert_name_rows(c, proc, err);
     for (uint32_t n = 1; result == 0 && (got = spool_reader_next(reader, &item)) == 1; n++) {
         result = one_item(c, proc, pairs, &item, err);
         if (n % REPORT_EVERY == 0) {

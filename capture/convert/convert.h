@@ -42,7 +42,7 @@ struct convert_process {
     uint32_t pid;
     uint32_t ppid;
     uint32_t forked_from; /* 0, or the process it was forked from without exec */
-    char name[32];
+    char name[64];
     bool sealed; /* it ended by its at-exit handler */
     bool running; /* it still runs */
     bool cuda_attached; /* the CUDA driver loaded the recorder */

@@ -63,6 +63,16 @@ struct convert_exec {
     uint32_t exec;
 };
 
+/* A name that was given to something in a process: a category, a thread by NVTX or by the system. */
+struct convert_label {
+    uint16_t kind; /* enum spool_meta_kind */
+    uint32_t domain;
+    uint64_t id;
+    uint32_t order; /* in which they were given */
+    const char *text;
+    size_t len;
+};
+
 /* One spool. */
 struct convert_proc {
     char *path;
@@ -70,6 +80,7 @@ struct convert_proc {
     uint32_t pid;
     int64_t global_pid;
     int64_t correlation_base; /* added to correlation ids: apart for each image of one process */
+    bool is_last_image; /* no later spool is of this process */
     uint32_t clock; /* enum spool_clock */
     uint64_t start_ticks;
     char host[64];
@@ -81,6 +92,11 @@ struct convert_proc {
     uint32_t strings_cap;
     struct convert_address *addresses; /* sorted; made when first needed */
     uint32_t addresses_n;
+    struct convert_label *labels; /* when settled: one for each object */
+    uint32_t labels_count;
+    size_t labels_cap;
+    const char *command; /* words, each ended by a zero byte; NULL: not known */
+    size_t command_len;
     uint32_t *domains; /* id in the file, by id in the spool */
     uint32_t domains_n;
     struct convert_context *contexts;
@@ -225,6 +241,22 @@ int convert_meta_learn(struct convert *c, struct convert_proc *proc, const struc
 int convert_meta_rows(struct convert *c, struct convert_proc *proc, const struct spool_item *item,
                       struct err *err);
 
+/* ---- convert_names.c: names of processes, threads and categories ------------------------------- */
+
+/* A META item that names something, in the first pass; settle takes the names that count, once all
+ * are there. */
+int convert_name_learn(struct convert_proc *proc, const struct spool_item *item, struct err *err);
+void convert_names_settle(struct convert *c, struct convert_proc *proc);
+
+/* Rows of NVTX_EVENTS for the names that NVTX gave in a process. */
+int convert_name_rows(struct convert *c, const struct convert_proc *proc, struct err *err);
+
+/* The rows of ThreadNames: one for each thread. */
+int convert_thread_names(struct convert *c, struct err *err);
+
+/* The command line for a shell; "" where it is not known. */
+void convert_command_line(const struct convert_proc *proc, struct buf *out);
+
 /* ---- convert_graph.c: where CUDA graphs come from -------------------------------------------- */
 
 /* A status about a graph: in the first pass, and as a row in the second. */
@@ -249,7 +281,7 @@ void convert_pairs_free(struct convert_pairs *pairs);
 
 /* A name that NVTX gave to a domain, category or thread: a row of NVTX_EVENTS. */
 int convert_nvtx_name(struct convert *c, const struct convert_proc *proc, int event_type,
-                      const struct spool_item *item, struct err *err);
+                      const struct convert_label *label, struct err *err);
 
 /* The row of a sorted record. */
 int convert_nvtx_row(struct convert *c, const void *data, uint32_t bytes, struct err *err);

@@ -8,8 +8,6 @@
 #include "capture/spool/cupti_abi.h"
 
 enum {
-    EVENT_CATEGORY = 33,
-    EVENT_THREAD = 39,
     EVENT_DOMAIN = 75,
     SEVERITY_INFO = 1,
     SEVERITY_WARNING = 2,
@@ -106,7 +104,9 @@ static int domain_row(struct convert *c, struct convert_proc *proc, const struct
             break;
         }
     }
-    return convert_nvtx_name(c, proc, EVENT_DOMAIN, item, err);
+    const struct convert_label label = {
+        .domain = id, .text = item->u.meta.text, .len = item->u.meta.head.text_bytes};
+    return convert_nvtx_name(c, proc, EVENT_DOMAIN, &label, err);
 }
 
 static const struct convert_domain *domain_by_id(const struct convert *c,
@@ -339,25 +339,6 @@ static int status_row(struct convert *c, const struct convert_proc *proc,
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static int thread_row(struct convert *c, struct convert_proc *proc, const struct spool_item *item,
-                      struct err *err)
-{
-    int64_t name = 0;
-    uint32_t tid = (uint32_t)item->u.meta.head.value[0];
-    if (convert_string_id(c, item->u.meta.text, item->u.meta.head.text_bytes, &name, err) < 0) {
-        return -1;
-    }
-    struct store_cell row[STORE_THREAD_NAMES_N] = {
-        [STORE_THREAD_NAMES_NAME_ID] = store_cell_int(name),
-        [STORE_THREAD_NAMES_PRIORITY] = store_cell_int(0),
-        [STORE_THREAD_NAMES_GLOBAL_TID] = store_cell_int(store_global_tid(proc->pid, tid)),
-    };
-    if (store_writer_row(c->writer, STORE_TABLE_THREAD_NAMES, row, err) < 0) {
-        return -1;
-    }
-    return convert_nvtx_name(c, proc, EVENT_THREAD, item, err);
-}
-
 /* Names that NVTX gave to a device, context or stream. */
 static int resource_row(struct convert *c, const struct convert_proc *proc,
                         const struct spool_item *item, struct err *err)
@@ -514,6 +495,11 @@ int convert_meta_learn(struct convert *c, struct convert_proc *proc, const struc
         return convert_string_add(c, proc, item, err);
     case SPOOL_META_DOMAIN:
         return learn_domain(c, proc, item, err);
+    case SPOOL_META_CATEGORY:
+    case SPOOL_META_THREAD:
+    case SPOOL_META_OS_THREAD:
+    case SPOOL_META_COMMAND:
+        return convert_name_learn(proc, item, err);
     case SPOOL_META_ANCHOR:
         return learn_anchor(c, proc, item, err);
     case SPOOL_META_STATUS:
@@ -536,10 +522,6 @@ int convert_meta_rows(struct convert *c, struct convert_proc *proc, const struct
     switch (item->u.meta.head.kind) {
     case SPOOL_META_DOMAIN:
         return domain_row(c, proc, item, err);
-    case SPOOL_META_CATEGORY:
-        return convert_nvtx_name(c, proc, EVENT_CATEGORY, item, err);
-    case SPOOL_META_THREAD:
-        return thread_row(c, proc, item, err);
     case SPOOL_META_RESOURCE:
         return resource_row(c, proc, item, err);
     case SPOOL_META_SCHEMA:

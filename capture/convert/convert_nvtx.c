@@ -468,23 +468,22 @@ int convert_pairs_end(struct convert_pairs *pairs, struct err *err)
 }
 
 int convert_nvtx_name(struct convert *c, const struct convert_proc *proc, int event_type,
-                      const struct spool_item *item, struct err *err)
+                      const struct convert_label *label, struct err *err)
 {
-    const struct spool_meta *head = &item->u.meta.head;
     struct nvtx_row row = {
         .start = clock_off(proc->created_mono_ns, c->zero_mono_ns),
         .proc = proc->index,
-        .tid = event_type == NAME_THREAD ? (uint32_t)head->value[0] : proc->pid,
-        .domain = domain_of(proc, head->domain),
-        .category = (uint32_t)head->value[0],
+        .tid = event_type == NAME_THREAD ? (uint32_t)label->id : proc->pid,
+        .domain = domain_of(proc, label->domain),
+        .category = (uint32_t)label->id,
         .flags =
             event_type == EVENT_CATEGORY ? SPOOL_NVTX_TEXT | SPOOL_NVTX_CATEG : SPOOL_NVTX_TEXT,
-        .text_bytes = head->text_bytes,
+        .text_bytes = (uint32_t)label->len,
         .type = (uint8_t)event_type,
     };
     c->names++;
     return sorter_add(c->sorters[CONVERT_NVTX], row.start, SORTER_PART(&row, sizeof row),
-                      SORTER_PART(item->u.meta.text, row.text_bytes), err);
+                      SORTER_PART(label->text, row.text_bytes), err);
 }
 
 /* ---- rows to the file ------------------------------------------------------------------------ */

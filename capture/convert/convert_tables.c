@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "capture/convert/convert_internal.h"
+#include "capture/spool/secret.h"
 
 /* Numbers of the rows of TARGET_INFO_SYSTEM_ENV, as nsys has them. */
 enum env {
@@ -138,23 +139,45 @@ static int capture_notes(struct convert *c, struct err *err)
         {"INCLUDE_CHILDREN", "true"},
         {"DEVICE_DISPLAY_NAME", c->opts->target},
     };
-    char name[32];
-    if (notes(c, STORE_TABLE_META_CAPTURE, pairs, sizeof pairs / sizeof *pairs, err) < 0) {
-        return -1;
-    }
+    return notes(c, STORE_TABLE_META_CAPTURE, pairs, sizeof pairs / sizeof *pairs, err);
+}
+
+/* The words of what was run, each ended by a zero byte, with secrets hidden. */
+static int hidden_words(const struct convert *c, struct buf *out, struct err *err)
+{
+    struct buf words = {0};
     for (int i = 0; i < c->opts->command_n; i++) {
+        buf_add(&words, c->opts->command[i], strlen(c->opts->command[i]) + 1);
+    }
+    size_t room = words.len * strlen(SECRET_HIDDEN) + 1;
+    char *hidden = malloc(room);
+    if (hidden != NULL && words.len > 0) {
+        buf_add(out, hidden, secret_hide(hidden, room, words.data, words.len));
+    }
+    bool failed = hidden == NULL || buf_failed(&words) || buf_failed(out);
+    free(hidden);
+    buf_free(&words);
+    return failed ? err_nomem(err, "the command line") : 0;
+}
+
+static int command_rows(struct convert *c, struct err *err)
+{
+    struct buf words = {0};
+    char name[32];
+    int result = hidden_words(c, &words, err);
+    size_t at = 0;
+    for (int i = 0; result == 0 && at < words.len; i++) {
+        const char *word = words.data + at;
         (void)snprintf(name, sizeof name, i ? "PROCESS_0:ARGUMENT_%d" : "PROCESS_0:COMMAND", i - 1);
-        struct store_cell text =
-            convert_text(&c->scratch, c->opts->command[i], strlen(c->opts->command[i]));
         struct store_cell row[STORE_META_CAPTURE_N] = {
             [STORE_META_CAPTURE_NAME] = text_of(name),
-            [STORE_META_CAPTURE_VALUE] = text,
+            [STORE_META_CAPTURE_VALUE] = convert_text(&c->scratch, word, strlen(word)),
         };
-        if (store_writer_row(c->writer, STORE_TABLE_META_CAPTURE, row, err) < 0) {
-            return -1;
-        }
+        result = store_writer_row(c->writer, STORE_TABLE_META_CAPTURE, row, err);
+        at += strlen(word) + 1;
     }
-    return 0;
+    buf_free(&words);
+    return result;
 }
 
 static int recorder_notes(struct convert *c, struct err *err)
@@ -192,33 +215,15 @@ static int recorder_notes(struct convert *c, struct err *err)
 
 /* ---- processes ------------------------------------------------------------------------------- */
 
-/* Whether an earlier spool is of the same process (an image before exec). */
-static bool seen_before(const struct convert *c, size_t index)
+static int name_row(struct convert *c, const struct convert_proc *proc,
+                    const struct convert_process *process, struct err *err)
 {
-    return c->procs[index].correlation_base != 0;
-}
-
-static int name_rows(struct convert *c, const struct convert_proc *proc,
-                     const struct convert_process *process, struct err *err)
-{
-    int64_t name = 0;
-    if (convert_string_id(c, process->name, strlen(process->name), &name, err) < 0) {
-        return -1;
-    }
     struct store_cell row[STORE_PROCESSES_N] = {
         [STORE_PROCESSES_GLOBAL_PID] = store_cell_int(proc->global_pid),
         [STORE_PROCESSES_PID] = store_cell_int(proc->pid),
         [STORE_PROCESSES_NAME] = convert_text(&c->scratch, process->name, strlen(process->name)),
     };
-    struct store_cell thread[STORE_THREAD_NAMES_N] = {
-        [STORE_THREAD_NAMES_NAME_ID] = store_cell_int(name),
-        [STORE_THREAD_NAMES_PRIORITY] = store_cell_int(0),
-        [STORE_THREAD_NAMES_GLOBAL_TID] = store_cell_int(store_global_tid(proc->pid, proc->pid)),
-    };
-    if (store_writer_row(c->writer, STORE_TABLE_PROCESSES, row, err) < 0) {
-        return -1;
-    }
-    return store_writer_row(c->writer, STORE_TABLE_THREAD_NAMES, thread, err);
+    return store_writer_row(c->writer, STORE_TABLE_PROCESSES, row, err);
 }
 
 static int process_row(struct convert *c, const struct convert_proc *proc,
@@ -261,7 +266,16 @@ static int process_row(struct convert *c, const struct convert_proc *proc,
     if (process->recorder_ns) {
         row[STORE_CUTLINE_PROCESS_RECORDER_NS] = store_cell_int(process->recorder_ns);
     }
-    return store_writer_row(c->writer, STORE_TABLE_CUTLINE_PROCESS, row, err);
+    struct buf line = {0};
+    struct buf clean = {0};
+    convert_command_line(proc, &line);
+    if (line.len > 0) {
+        row[STORE_CUTLINE_PROCESS_COMMAND_LINE] = convert_text(&clean, buf_text(&line), line.len);
+    }
+    int result = store_writer_row(c->writer, STORE_TABLE_CUTLINE_PROCESS, row, err);
+    buf_free(&line);
+    buf_free(&clean);
+    return result;
 }
 
 /* What is missing of a process's CUPTI records, for REASON or, where it is NULL, for any. */
@@ -308,7 +322,7 @@ static int process_rows(struct convert *c, struct err *err)
         struct convert_process *process = &c->result->processes[i];
         const struct convert_proc *proc = &c->procs[i];
         judge(c, i);
-        if (!seen_before(c, i) && name_rows(c, proc, process, err) < 0) {
+        if (proc->is_last_image && name_row(c, proc, process, err) < 0) {
             return -1;
         }
         if (process_row(c, proc, process, err) < 0) {
@@ -403,7 +417,8 @@ static int range_rows(struct convert *c, struct err *err)
 int convert_tables(struct convert *c, struct err *err)
 {
     if (session_rows(c, err) < 0 || machine_rows(c, err) < 0 || capture_notes(c, err) < 0 ||
-        recorder_notes(c, err) < 0 || process_rows(c, err) < 0 || loss_rows(c, err) < 0) {
+        command_rows(c, err) < 0 || recorder_notes(c, err) < 0 || process_rows(c, err) < 0 ||
+        convert_thread_names(c, err) < 0 || loss_rows(c, err) < 0) {
         return -1;
     }
     return range_rows(c, err);

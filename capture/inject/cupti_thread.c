@@ -124,6 +124,7 @@ static void *run(void *argument)
         flush_when_over(cupti);
         if (now_ns >= next_anchor_ns) {
             take_anchor(cupti);
+            os_names_all(&inject.writer, false);
             next_anchor_ns = now_ns + NS_IN_S;
         }
         if (atomic_exchange(&cupti->finish, false)) {

@@ -28,7 +28,7 @@ EXPORTED int InitializeInjectionNvtx2(nvtx_get_table_fn get_table);
 EXPORTED int InitializeInjectionNvtxExtension(struct nvtx_extension *extension);
 /* NOLINTEND(readability-identifier-naming) */
 
-struct inject inject = {.lock = PTHREAD_MUTEX_INITIALIZER};
+struct inject inject = {.lock = PTHREAD_MUTEX_INITIALIZER, .spool_serial = 1};
 
 void *inject_alloc(size_t bytes)
 {
@@ -79,6 +79,7 @@ static void at_exit(void)
     if (writer == NULL || atomic_exchange(&inject.exited, true) || !nvtx_enter()) {
         return;
     }
+    os_names_all(writer, true);
     spool_writer_anchor(writer, 0);
     spool_writer_status(writer, SPOOL_STATUS_EXIT,
                         (uint64_t)(clock_read_ns(CLOCK_MONOTONIC) - begin_ns),
@@ -100,6 +101,7 @@ static void leave_parent(void)
     if (inject.writer.header != NULL) {
         inject.forked_from = inject.writer.header->pid;
     }
+    inject.spool_serial++;
     atomic_store(&inject.spool_state, INJECT_SPOOL_NONE);
     atomic_store(&inject.exited, false);
     nvtx_fork_child();
@@ -185,6 +187,7 @@ static int open_spool(void)
         spool_writer_status(&inject.writer, SPOOL_STATUS_FORKED, inject.forked_from, 0, NULL);
     }
     nvtx_emit_notes(&inject.writer);
+    os_names_command(&inject.writer);
     uint64_t dropped = atomic_exchange(&inject.dropped_in_fork, 0);
     if (dropped > 0) {
         spool_writer_loss(&inject.writer, SPOOL_LOSS_NVTX_REENTRANT, SPOOL_LOSS_OF_NVTX, dropped);

@@ -33,10 +33,14 @@
 #define CUPTI_INTERVALS 512
 #define CUPTI_FILTER_IDS 1024
 
+#define INJECT_NAME_BYTES 16 /* of a thread, as the kernel has it, with its zero */
+
 /* A META record that is kept in memory, because every spool of a forked child needs it again. */
 struct nvtx_note {
-    struct nvtx_note *next;
+    _Atomic(struct nvtx_note *) next;
     struct spool_meta head;
+    uint32_t made; /* inject.spool_serial when it was made */
+    _Atomic uint32_t written; /* the serial of the spool that has it; 0: none */
     uint32_t text_bytes;
     bool wanted; /* domains: recorded */
     bool is_cut; /* the text went on behind SPOOL_TEXT_MAX bytes */
@@ -55,8 +59,9 @@ struct nvtx_thread {
     uint32_t serial; /* of the thread in this process, from 1 */
     uint32_t ranges; /* made by start, for ids */
     uint32_t next_bytes; /* size of the next segment */
-    uint32_t range_depth; /* capture range: pushes since it opened here, 0 = not here */
-    const struct nvtx_note *range_domain;
+    uint64_t time; /* of the last record, in the clock of the events */
+    uint64_t look_time; /* from then on its name in the system is looked at again */
+    char name[INJECT_NAME_BYTES]; /* the name that was written */
 };
 
 struct nvtx_state {
@@ -70,7 +75,8 @@ struct nvtx_state {
     uint32_t domains;
     _Atomic uint32_t schemas;
     uint32_t loose_notes; /* notes without a handle, bounded */
-    _Atomic(struct nvtx_note *) notes; /* newest first; only grows */
+    _Atomic(struct nvtx_note *) notes; /* oldest first; only grows */
+    struct nvtx_note *last_note; /* or one shortly before the last */
     struct nvtx_note default_domain;
     _Atomic uint64_t range_id; /* capture range opened by start/end: its id */
     uint32_t seen_count; /* RANGE_SEEN texts so far */
@@ -164,6 +170,7 @@ struct inject {
     struct spool_place place;
     _Atomic int spool_state;
     struct spool_writer writer;
+    uint32_t spool_serial; /* 1, and one more in each forked child: which spool a note is in */
     uint32_t forked_from;
     /* INJECT_OWN while this process is the one that set the recorder up. The page of it is cleared
      * in a child that a fork makes, however it was made: pthread_atfork knows fork() alone. */
@@ -247,6 +254,9 @@ int nvtx_attach(nvtx_get_table_fn get_table);
 const struct nvtx_note *nvtx_domain_of(const void *handle);
 const struct nvtx_note *nvtx_note_add(const struct spool_meta *head, const char *text);
 void nvtx_emit_notes(struct spool_writer *writer);
+
+/* Writes a registered string that an event of this process has, once in each spool. */
+void nvtx_string_write(const struct nvtx_note *note);
 void nvtx_names_init(void);
 extern nvtx_function const nvtx_core2_names[NVTX_CORE2_INITIALIZE + 1];
 extern nvtx_function const nvtx_core_names[NVTX_CORE_NAME_OS_THREAD_W + 1];
@@ -257,6 +267,11 @@ extern nvtx_function const nvtx_cudart_names[NVTX_CUDART_NAME_CUDA_EVENT_W + 1];
  * bytes. */
 size_t nvtx_wide_bytes(const wchar_t *text, size_t limit);
 void nvtx_wide_put(uint8_t *to, size_t bytes, const wchar_t *text);
+
+/* os_names.c: all three write only what has changed, and leave errno alone. */
+void os_names_command(struct spool_writer *writer);
+void os_names_self(struct nvtx_thread *thread, struct spool_writer *writer); /* of the caller */
+void os_names_all(struct spool_writer *writer, bool at_exit);
 
 /* nvtx_ext.c */
 int nvtx_extension_attach(struct nvtx_extension *extension);

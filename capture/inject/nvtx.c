@@ -19,6 +19,9 @@
 #define SEGMENT_LAST_BYTES (UINT32_C(1) << 20)
 #define RING_PARTS 64
 
+/* How often a thread looks at its name: about a second, in ns and in ticks of any such counter. */
+#define LOOK_TICKS UINT64_C(2000000000)
+
 /* Texts of the segment by the address that they came from, in the last bytes of each segment: a
  * program gives the same literals again and again, and a repeated text is 8 bytes. */
 #define REPEAT_SLOTS 64
@@ -82,6 +85,7 @@ static void thread_end(void *value)
     if (thread->segment == NULL || writer == NULL || !nvtx_enter()) {
         return;
     }
+    os_names_self(thread, writer);
     spool_writer_put_spare(writer, thread->segment);
     thread->segment = NULL;
     thread->at = NULL;
@@ -99,6 +103,7 @@ void nvtx_fork_child(void)
     self.begun = false;
     self.tid = 0;
     self.next_bytes = 0;
+    memset(self.name, 0, sizeof(self.name));
     nvtx_range_fork_child();
 }
 
@@ -194,6 +199,7 @@ static bool refill(struct nvtx_thread *thread, size_t bytes)
     memcpy(thread->at, &head, sizeof(head));
     thread->at += sizeof(head);
     atomic_store_explicit(&segment->published, published + sizeof(head), memory_order_release);
+    os_names_self(thread, writer);
     return true;
 }
 
@@ -244,11 +250,22 @@ static inline uint8_t *begin(uint8_t type, uint8_t flags, const struct nvtx_note
     }
     thread->busy = 1;
     atomic_signal_fence(memory_order_seq_cst);
+    thread->time = event_time();
     struct spool_nvtx head = {type, flags, (uint16_t)domain->head.domain, (uint32_t)bytes,
-                              event_time()};
+                              thread->time};
     memcpy(thread->at, &head, sizeof(head));
     thread->next = thread->at + bytes;
     return thread->at + sizeof(head);
+}
+
+/* The name that the system has for this thread may be another one by now. */
+static void __attribute__((noinline)) look_at_name(struct nvtx_thread *thread)
+{
+    struct spool_writer *writer = inject_spool_now();
+    thread->look_time = thread->time + LOOK_TICKS;
+    if (writer != NULL) {
+        os_names_self(thread, writer);
+    }
 }
 
 /* Publishes the record that was begun. */
@@ -259,6 +276,9 @@ static inline void commit(void)
     atomic_store_explicit(&thread->segment->published,
                           (uint64_t)(thread->at - (uint8_t *)thread->segment) - SPOOL_SEGMENT_HEAD,
                           memory_order_release);
+    if (UNLIKELY(thread->time >= thread->look_time)) {
+        look_at_name(thread);
+    }
     nvtx_leave();
 }
 
@@ -307,7 +327,8 @@ static inline bool emit_repeat(uint8_t type, const char *text)
         nvtx_leave();
         return false;
     }
-    struct spool_nvtx head = {type, SPOOL_NVTX_REPEAT, 0, (uint32_t)bytes, event_time()};
+    thread->time = event_time();
+    struct spool_nvtx head = {type, SPOOL_NVTX_REPEAT, 0, (uint32_t)bytes, thread->time};
     memcpy(thread->at, &head, sizeof(head));
     memcpy(thread->at + sizeof(head), &known->offset, 2 * sizeof(uint32_t));
     thread->next = thread->at + bytes;
@@ -357,17 +378,17 @@ struct message {
     bool is_cut;
     size_t bytes;
     const void *text;
-    uint64_t string;
+    const struct nvtx_note *string; /* NULL: its registration was lost */
 };
 
 static struct message message_of(const struct nvtx_attributes *attributes)
 {
-    struct message message = {0, false, false, 0, NULL, 0};
+    struct message message = {0, false, false, 0, NULL, NULL};
     if (attributes->message_type == NVTX_TEXT_REGISTERED) {
         /* No handle: it could not be registered. The converter counts the text as lost. */
         const struct nvtx_note *note = attributes->message.registered;
         message.flag = SPOOL_NVTX_STRING;
-        message.string = note == NULL ? 0 : note->head.value[0];
+        message.string = note;
         message.is_cut = note != NULL && note->is_cut;
     } else if (attributes->message_type == NVTX_TEXT_ASCII && attributes->message.ascii != NULL) {
         message.flag = SPOOL_NVTX_TEXT;
@@ -459,7 +480,7 @@ static uint8_t *put_blob(uint8_t *at, const struct blob *blob)
 static void put_message(uint8_t *at, const struct message *message)
 {
     if (message->flag == SPOOL_NVTX_STRING) {
-        (void)put_u64(at, message->string);
+        (void)put_u64(at, message->string == NULL ? 0 : message->string->head.value[0]);
     } else if (message->flag == SPOOL_NVTX_TEXT) {
         at = put_u32(at, (uint32_t)message->bytes);
         if (message->wide) {
@@ -501,6 +522,9 @@ void nvtx_emit(const struct nvtx_event *event)
     uint8_t *at = begin(event->type, flags, event->domain, bytes);
     if (at == NULL) {
         return;
+    }
+    if (message.string != NULL) {
+        nvtx_string_write(message.string);
     }
     if ((flags & SPOOL_NVTX_RANGE) != 0) {
         at = put_u64(at, event->range);

@@ -3,8 +3,11 @@
  *
  * Each is a META record of the spool, and is kept in memory as a note, because a forked child
  * begins a spool of its own and needs it again. Handles that the program gets are pointers to
- * notes; nothing is ever freed. The list of notes grows at its head by one store, so a child forked
+ * notes; nothing is ever freed. The list of notes grows at its end by one store, so a child forked
  * at any moment finds it whole. Registering takes inject.lock; it is not the hot path.
+ *
+ * Registered strings are in no list: there may be very many, and a child uses few of its parent's.
+ * Each is written when the first event with it is, once in each spool.
  */
 #include <string.h>
 
@@ -111,6 +114,7 @@ static struct nvtx_note *make_note(const struct spool_meta *head, const struct t
     struct nvtx_note *note = inject_alloc(sizeof(*note) + bytes);
     if (note != NULL) {
         note->head = *head;
+        note->made = inject.spool_serial;
         note->text_bytes = (uint32_t)bytes;
         note->text = (char *)(note + 1);
         note->wanted = true;
@@ -120,27 +124,59 @@ static struct nvtx_note *make_note(const struct spool_meta *head, const struct t
     return note;
 }
 
+static void write_note(struct spool_writer *writer, const struct nvtx_note *note)
+{
+    spool_writer_meta(writer, &note->head, note->text, note->text_bytes);
+}
+
 /* Enters NOTE: into the spool, if there is one, and the list for those to come. With inject.lock
  * held. */
 static void enter_note(struct nvtx_note *note)
 {
+    struct nvtx_state *nvtx = &inject.nvtx;
     struct spool_writer *writer = inject_spool_now();
     if (writer != NULL) {
-        spool_writer_meta(writer, &note->head, note->text, note->text_bytes);
+        write_note(writer, note);
     }
-    note->next = atomic_load(&inject.nvtx.notes);
-    atomic_store_explicit(&inject.nvtx.notes, note, memory_order_release);
+    struct nvtx_note *last = nvtx->last_note;
+    struct nvtx_note *next = last == NULL ? atomic_load(&nvtx->notes) : atomic_load(&last->next);
+    for (; next != NULL; next = atomic_load(&next->next)) {
+        last = next; /* a child that was forked between the two stores below */
+    }
+    atomic_store_explicit(last == NULL ? &nvtx->notes : &last->next, note, memory_order_release);
+    nvtx->last_note = note;
+}
+
+/* Names that a parent gave to its own threads and CUDA objects mean nothing here. */
+static bool is_inherited_name(const struct nvtx_note *note)
+{
+    return note->made != inject.spool_serial &&
+           (note->head.kind == SPOOL_META_THREAD || note->head.kind == SPOOL_META_RESOURCE);
 }
 
 void nvtx_emit_notes(struct spool_writer *writer)
 {
     struct nvtx_note *note = atomic_load_explicit(&inject.nvtx.notes, memory_order_acquire);
-    for (; note != NULL; note = note->next) {
-        spool_writer_meta(writer, &note->head, note->text, note->text_bytes);
+    for (; note != NULL; note = atomic_load(&note->next)) {
+        if (!is_inherited_name(note)) {
+            write_note(writer, note);
+        }
     }
 }
 
-/* A name without a handle: noted as long as there are not too many, else only written. */
+void nvtx_string_write(const struct nvtx_note *note)
+{
+    struct nvtx_note *entry =
+        (struct nvtx_note *)(uintptr_t)note; /* NOLINT: the program's handle */
+    struct spool_writer *writer = inject_spool_now();
+    if (atomic_load_explicit(&entry->written, memory_order_relaxed) != inject.spool_serial &&
+        writer != NULL) {
+        atomic_store_explicit(&entry->written, inject.spool_serial, memory_order_relaxed);
+        write_note(writer, note);
+    }
+}
+
+/* A name without a handle: noted as long as there are not too many; the rest is counted. */
 static const struct nvtx_note *add_note(const struct spool_meta *head, const struct text *text)
 {
     (void)pthread_mutex_lock(&inject.lock);
@@ -194,7 +230,7 @@ void nvtx_names_init(void)
 static struct nvtx_note *find_domain(const char *name, size_t bytes)
 {
     struct nvtx_note *note = atomic_load(&inject.nvtx.notes);
-    for (; note != NULL; note = note->next) {
+    for (; note != NULL; note = atomic_load(&note->next)) {
         if (note->head.kind == SPOOL_META_DOMAIN && same_text(note, name, bytes)) {
             return note;
         }
@@ -244,9 +280,6 @@ static const void *register_string(const struct nvtx_note *domain, const struct 
         head.value[0] = atomic_fetch_add(&inject.nvtx.strings, 1) + 1;
         (void)pthread_mutex_lock(&inject.lock);
         note = make_note(&head, text);
-        if (note != NULL) {
-            enter_note(note);
-        }
         (void)pthread_mutex_unlock(&inject.lock);
         nvtx_leave();
     }

@@ -85,7 +85,7 @@ struct spool_header {
     int64_t sealed_real_ns;
     char host[64]; /* zero-terminated, as are those below */
     char comm[32]; /* kernel's name of the process */
-    char argv0[1024]; /* first word of the command line; nothing more of it is kept */
+    char argv0[1024]; /* first word of the command line; the rest is in META, without secrets */
     char exe[1024]; /* path of the executable */
 };
 
@@ -215,6 +215,10 @@ enum spool_meta_kind {
                                 as string ids */
     SPOOL_META_SCHEMA, /* extended payload schema: domain, value[0] schema id, value[1] static size;
                           text = description, see capture/README.md */
+    SPOOL_META_OS_THREAD, /* value[0] system thread id; text = its name in the system. The last record
+                             of a thread counts */
+    SPOOL_META_COMMAND, /* text = the words of the command line, each ended by a zero byte, with
+                             secrets hidden (spool/secret.h). The last record counts */
     SPOOL_META_COUNT
 };
 

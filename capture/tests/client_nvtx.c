@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -169,6 +170,94 @@ static void names(int count)
         for (int k = 0; k < 6; k++) {
             nvtx.pop();
         }
+    }
+}
+
+static uint32_t thread_id(void)
+{
+    return (uint32_t)syscall(SYS_gettid);
+}
+
+/* A thread that gets its name from the system before its first event, after it, or behind its last
+ * one; or from NVTX, twice, before the system gives it another. */
+static void *named_thread(void *how)
+{
+    const char *what = how;
+    if (strcmp(what, "before") == 0) {
+        (void)pthread_setname_np(pthread_self(), "name before");
+    }
+    if (strcmp(what, "nvtx") == 0) {
+        nvtx.thread_a(thread_id(), "given by NVTX, first");
+        nvtx.thread_a(thread_id(), "given by NVTX, then again");
+    }
+    nvtx.mark_a(what);
+    (void)prctl(PR_SET_NAME, strcmp(what, "before") == 0 ? "name before" : "name after");
+    return NULL;
+}
+
+/* Names of threads, categories and processes, and new ones: with "early", before the first event. */
+static void renames(const char *when)
+{
+    static const char *const hows[] = {"before", "after", "nvtx"};
+    bool early = strcmp(when, "early") == 0;
+    struct nvtx_attributes attributes = attributes_of("main");
+    attributes.category = 5;
+    for (int i = 0; i < 2; i++) {
+        if ((i == 0) == early) {
+            nvtx.category_a(5, "an old category");
+            nvtx.category_a(5, "a new category");
+            nvtx.thread_a(thread_id(), "an old name of the main thread");
+            nvtx.thread_a(thread_id(), "a new name of the main thread");
+        }
+        nvtx.mark_ex(&attributes);
+    }
+    for (size_t i = 0; i < sizeof(hows) / sizeof(hows[0]); i++) {
+        pthread_t id;
+        (void)pthread_create(&id, NULL, named_thread, (void *)(uintptr_t)hows[i]);
+        (void)pthread_join(id, NULL);
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)prctl(PR_SET_NAME, "worker of names");
+        nvtx.mark_a("worker");
+        _exit(0);
+    }
+    (void)waitpid(pid, NULL, 0);
+    (void)prctl(PR_SET_NAME, "renamed at last");
+}
+
+/* Registers COUNT strings and uses one of them in each of some forked workers, which register one
+ * more each. */
+static void fork_strings(int count)
+{
+    const void *used = NULL;
+    const void *domain = nvtx.domain_a("a domain of the parent");
+    nvtx.category_a(5, "a category of the parent");
+    struct nvtx_attributes attributes = {.version = 2,
+                                         .size = sizeof(attributes),
+                                         .message_type = NVTX_TEXT_REGISTERED,
+                                         .category = 5};
+    for (int i = 0; i < count; i++) {
+        char text[64];
+        (void)snprintf(text, sizeof(text), "a registered string of the parent, number %d", i);
+        used = nvtx.string_a(domain, text);
+        attributes.message.registered = used;
+        if (i % 2 == 0) {
+            nvtx.domain_mark(domain, &attributes);
+        }
+    }
+    for (int i = 0; i < 4; i++) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            for (int k = 0; k < 3; k++) {
+                attributes.message.registered = used;
+                nvtx.domain_mark(domain, &attributes);
+            }
+            attributes.message.registered = nvtx.string_a(domain, "a string of the worker");
+            nvtx.domain_mark(domain, &attributes);
+            _exit(0);
+        }
+        (void)waitpid(pid, NULL, 0);
     }
 }
 
@@ -473,6 +562,10 @@ static void run_mode(const char *mode, const char *value, int number)
         nvtx.domain_mark(nvtx.domain_a(value), &call);
     } else if (strcmp(mode, "texts") == 0) {
         text_sizes();
+    } else if (strcmp(mode, "renames") == 0) {
+        renames(value);
+    } else if (strcmp(mode, "fork-strings") == 0) {
+        fork_strings(number);
     } else if (strcmp(mode, "long") == 0) {
         long_texts();
     } else if (strcmp(mode, "phases") == 0) {

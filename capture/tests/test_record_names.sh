@@ -44,4 +44,45 @@ record long "$client" long
 equal "cut texts" "$(ask long "SELECT kind, reason, count FROM CUTLINE_LOSS ORDER BY 2")" \
     "NVTX|NVTX text cut|5 NVTX|registered text not known|1"
 equal "what is kept" "$(ask long "SELECT length(name), count(*) FROM ($texts) GROUP BY 1")" "11|1 8192|5"
+# --- the last name counts, that of NVTX before that of the system, be it given before the first event
+names_of="SELECT value FROM ThreadNames JOIN StringIds s ON s.id = nameId"
+for when in early late; do
+    record "$when" "$client" renames "$when"
+    equal "threads named $when" "$(ask "$when" "$names_of ORDER BY 1")" \
+        "a new name of the main thread given by NVTX, then again name after name before worker of names"
+    equal "the main thread named $when" "$(ask "$when" "$names_of JOIN CUTLINE_PROCESS p ON globalTid = globalPid | pid WHERE parentPid IS NOT (SELECT pid FROM CUTLINE_PROCESS WHERE name = 'renamed at last')")" \
+        "a new name of the main thread"
+    equal "categories named $when" "$(ask "$when" 'SELECT text, category FROM NVTX_EVENTS WHERE eventType = 33')" "a new category|5 a new category|5"
+    equal "NVTX's names of threads $when" "$(ask "$when" 'SELECT text FROM NVTX_EVENTS WHERE eventType = 39 ORDER BY 1')" \
+        "a new name of the main thread given by NVTX, then again"
+    equal "processes $when" "$(ask "$when" 'SELECT name FROM PROCESSES ORDER BY 1')" "renamed at last worker of names"
+done
+
+# --- the command line is kept, its secrets are not: neither where the process says it nor where we do
+record secret sh -c 'exec "$0" mark "$1" --token 0123secret --api-key=0123secret PASSWORD=0123secret' "$client" "it is here"
+equal "command line" "$(ask secret 'SELECT commandLine FROM CUTLINE_PROCESS')" \
+    "$client mark 'it is here' --token *** --api-key=*** PASSWORD=***"
+equal "words" "$(ask secret "SELECT value FROM META_DATA_CAPTURE WHERE name IN ('PROCESS_0:COMMAND', 'PROCESS_0:ARGUMENT_0', 'PROCESS_0:ARGUMENT_3')")" \
+    "sh -c it is here"
+! grep -q 0123secret secret.sqlite || fail "a secret was stored"
+"$CUTLINE" record --print-env --session-dir "$TMPDIR" >env
+# shellcheck disable=SC1091
+(. ./env && "$client" mark here --token 0123secret)
+! grep -q 0123secret "$TMPDIR"/*/*.spool || fail "a secret was spooled"
+rm -r "${TMPDIR:?}"/*
+
+# --- a forked worker's spool holds the strings that it uses, not all of its parent's
+"$CUTLINE" record --print-env --session-dir "$TMPDIR" >env
+(. ./env && "$client" fork-strings 20000)
+session=$(echo "$TMPDIR"/*)
+# the parent's is the largest; a worker's has the head, a page or two of names and one of events
+sizes=$(stat -c %s "$session"/*.spool | sort -n)
+[ "$(echo "$sizes" | wc -l)" -eq 5 ] || fail "spools: $sizes"
+[ "$(echo "$sizes" | tail -1)" -gt 500000 ] || fail "the parent's spool has $(echo "$sizes" | tail -1) bytes"
+[ "$(echo "$sizes" | sed -n 4p)" -le 40960 ] || fail "a worker's spool has $(echo "$sizes" | sed -n 4p) bytes"
+"$CUTLINE" record --recover "$session" -o strings 2>err || fail "--recover"
+equal "strings in workers" "$(ask strings "SELECT count(*), count(DISTINCT globalTid), name FROM ($texts) WHERE name LIKE '%worker' OR name LIKE '% 19999' GROUP BY name ORDER BY name")" \
+    "12|4|a registered string of the parent, number 19999 4|4|a string of the worker"
+equal "strings of the parent" "$(ask strings "SELECT count(DISTINCT name) FROM ($texts) WHERE name LIKE '%of the parent, number %'")" 10001
+equal "their domain and category" "$(ask strings "SELECT count(*) FROM NVTX_EVENTS e JOIN NVTX_EVENTS d ON d.eventType = 75 AND d.globalTid = e.globalTid AND d.domainId = e.domainId JOIN NVTX_EVENTS c ON c.eventType = 33 AND c.globalTid = e.globalTid AND c.category = e.category WHERE e.eventType = 34 AND d.text = 'a domain of the parent' AND c.text = 'a category of the parent'")" 10016
 echo ok

@@ -226,6 +226,20 @@ static void threads_take_their_last_name_that_is_not_empty(void **state)
     trace_free(trace);
 }
 
+static void the_name_that_nvtx_gave_a_thread_goes_before_the_systems(void **state)
+{
+    struct trace *trace =
+        load_host("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (10, 11, 5 << 24 | 5, 1, 3);"
+                  "CREATE TABLE NVTX_EVENTS(start, end, eventType, text, globalTid);"
+                  "INSERT INTO NVTX_EVENTS VALUES (0, NULL, 39, 'old', 5 << 24 | 5),"
+                  " (0, NULL, 39, 'given by NVTX', 5 << 24 | 5);"
+                  "INSERT INTO ThreadNames VALUES (0, 0, 5 << 24 | 5);");
+    (void)state;
+    assert_string_equal(trace->threads[0].name, "given by NVTX");
+    assert_string_equal(trace->processes[0].name, "zero");
+    trace_free(trace);
+}
+
 static void equal_texts_are_one_name(void **state)
 {
     struct trace *trace =
@@ -524,6 +538,7 @@ int main(void)
         cmocka_unit_test(scattered_correlation_ids_link),
         cmocka_unit_test(ops_without_a_process_link_where_one_call_fits),
         cmocka_unit_test(threads_take_their_last_name_that_is_not_empty),
+        cmocka_unit_test(the_name_that_nvtx_gave_a_thread_goes_before_the_systems),
         cmocka_unit_test(equal_texts_are_one_name),
         cmocka_unit_test(times_beyond_reason_are_damage),
         cmocka_unit_test(row_ids_out_of_range_are_an_error),
