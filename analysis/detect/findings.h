@@ -12,7 +12,7 @@
 #include "analysis/base/arena.h"
 #include "analysis/base/buf.h"
 #include "analysis/base/err.h"
-#include "analysis/facts/shared.h"
+#include "analysis/report/shared.h"
 #include "analysis/table/table.h"
 
 struct finding {

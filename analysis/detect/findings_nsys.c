@@ -33,8 +33,8 @@ static int64_t exposed_all(const struct findings_maker *maker)
 {
     int64_t ns = 0;
     for (uint32_t d = 0; d < maker->trace->device_count; d++) {
-        int64_t one =
-            transfers_exposed_ns(maker->trace, d, maker->options->begin_ns, maker->options->end_ns);
+        int64_t one = transfers_exposed_ns(maker->shared, d, maker->options->begin_ns,
+                                           maker->options->end_ns);
         ns += one > 0 ? one : 0;
     }
     return ns;

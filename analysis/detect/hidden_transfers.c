@@ -103,7 +103,7 @@ static void hidden_finding(struct findings_maker *maker, const struct transfers 
     struct transfer sum = {.longest = TRACE_NONE};
     for (size_t i = 0; i < transfers->count; i++) {
         const struct transfer *one = &transfers->list[i];
-        if (one->device != device || !transfers_crosses(&trace->names[one->name])) {
+        if (one->device != device || !shared_is_transfer(&trace->names[one->name])) {
             continue;
         }
         sum.count += one->count;
@@ -122,8 +122,8 @@ static void hidden_finding(struct findings_maker *maker, const struct transfers 
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
     long long id = (long long)trace->devices[device].id;
     double exposed = findings_percent(sum.total_ns - sum.hidden_ns, sum.total_ns);
-    int64_t exposed_ns =
-        transfers_exposed_ns(trace, device, maker->options->begin_ns, maker->options->end_ns);
+    int64_t exposed_ns = transfers_exposed_ns(maker->shared, device, maker->options->begin_ns,
+                                              maker->options->end_ns);
     const struct finding finding = {
         .rule = DETECT_HIDDEN_TRANSFERS.rule.name,
         .title = findings_words(

@@ -98,7 +98,7 @@ static int find(const struct report_context *context, int by, struct detection *
     if (select->none || (select->device >= 0 && query.device == TRACE_NONE)) {
         return 0;
     }
-    const struct busy *busy = shared_busy(context->shared, err);
+    const struct busy *busy = shared_busy(context->shared, SHARED_ALL, err);
     const struct facts *facts = shared_facts(context->shared, err);
     if (busy == NULL || facts == NULL) {
         return -1;
@@ -461,7 +461,7 @@ static int finding(struct findings_maker *maker, const struct report_context *co
                    const void *data)
 {
     const struct idle *idle = data;
-    const struct busy *busy = shared_busy(context->shared, maker->err);
+    const struct busy *busy = shared_busy(context->shared, SHARED_ALL, maker->err);
     struct gap *list = malloc((idle->gaps.count + 1) * sizeof *list);
     struct cause *of = malloc((idle->gaps.count + 1) * sizeof *of);
     maker->failed |= list == NULL || of == NULL || busy == NULL;

@@ -70,7 +70,7 @@ static void small_finding(struct findings_maker *maker, const struct transfer *o
 {
     const struct trace *trace = maker->trace;
     char calls[TIMEFMT_BYTES];
-    bool crosses = transfers_crosses(&trace->names[one->name]);
+    bool crosses = shared_is_transfer(&trace->names[one->name]);
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
     const struct finding finding = {
         .rule = DETECT_SMALL_COPIES.rule.name,

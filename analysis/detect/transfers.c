@@ -14,91 +14,40 @@
 #include "analysis/filter/select.h"
 #include "analysis/trace/busy.h"
 
-enum {
-    COPY_KIND_ARRAY_FIRST = 3, /* HtoA, AtoH */
-    COPY_KIND_ARRAY_LAST = 4,
-    COPY_KIND_DTOH = 2,
-    COPY_KIND_PTOP = 10,
-    COPY_KIND_UM_LAST = 13,
-};
-
-static bool is_work(const struct trace_name *name)
-{
-    return name->kind == TRACE_KERNEL || name->kind == TRACE_GRAPH;
-}
-
 static bool is_copy(const struct trace_name *name)
 {
     return name->kind == TRACE_MEMCPY || name->kind == TRACE_MIGRATION;
 }
 
-bool transfers_crosses(const struct trace_name *name)
-{
-    int kind = name->copy_kind;
-    return is_copy(name) && ((kind >= 1 && kind <= COPY_KIND_DTOH) ||
-                             (kind >= COPY_KIND_ARRAY_FIRST && kind <= COPY_KIND_ARRAY_LAST) ||
-                             (kind >= COPY_KIND_PTOP && kind < COPY_KIND_UM_LAST));
-}
-
-/* Bits of the names that one of the tests accepts; NULL without memory. */
-static uint64_t *name_bits(const struct trace *trace, bool (*a)(const struct trace_name *),
-                           bool (*b)(const struct trace_name *))
-{
-    uint64_t *bits = calloc((size_t)trace->name_count / 64 + 1, sizeof(*bits));
-    for (uint32_t i = 0; bits != NULL && i < trace->name_count; i++) {
-        if (a(&trace->names[i]) || b(&trace->names[i])) {
-            bits[i / 64] |= UINT64_C(1) << (i % 64);
-        }
-    }
-    return bits;
-}
-
-static struct busy *busy_of(const struct trace *trace, bool (*a)(const struct trace_name *),
-                            bool (*b)(const struct trace_name *))
-{
-    uint64_t *bits = name_bits(trace, a, b);
-    struct busy *busy = bits != NULL ? busy_new(trace, bits, NULL) : NULL;
-    free(bits);
-    return busy;
-}
-
-int64_t transfers_exposed_ns(const struct trace *trace, uint32_t device, int64_t begin_ns,
+int64_t transfers_exposed_ns(struct shared *shared, uint32_t device, int64_t begin_ns,
                              int64_t end_ns)
 {
-    int64_t ns = -1;
-    struct busy *work = busy_of(trace, is_work, is_work);
-    struct busy *both = busy_of(trace, is_work, transfers_crosses);
-    if (work != NULL && both != NULL) {
-        ns = busy_device_ns(both, device, begin_ns, end_ns) -
-             busy_device_ns(work, device, begin_ns, end_ns);
+    const struct busy *work = shared_busy(shared, SHARED_WORK, NULL);
+    const struct busy *both = shared_busy(shared, SHARED_WORK_TRANSFERS, NULL);
+    if (work == NULL || both == NULL) {
+        return -1;
     }
-    busy_free(work);
-    busy_free(both);
-    return ns;
-}
-
-static int64_t cmp64(int64_t a, int64_t b)
-{
-    return COMPARE(a, b);
+    return busy_device_ns(both, device, begin_ns, end_ns) -
+           busy_device_ns(work, device, begin_ns, end_ns);
 }
 
 static int key_cmp(const void *a, const void *b)
 {
     const struct transfer *x = a;
     const struct transfer *y = b;
-    int64_t c = cmp64(x->device, y->device);
-    c = c != 0 ? c : cmp64(x->process, y->process);
-    c = c != 0 ? c : cmp64(x->name, y->name);
-    c = c != 0 ? c : cmp64(x->src_kind, y->src_kind);
-    return (int)(c != 0 ? c : cmp64(x->dst_kind, y->dst_kind));
+    int c = COMPARE(x->device, y->device);
+    c = c != 0 ? c : COMPARE(x->process, y->process);
+    c = c != 0 ? c : COMPARE(x->name, y->name);
+    c = c != 0 ? c : COMPARE(x->src_kind, y->src_kind);
+    return c != 0 ? c : COMPARE(x->dst_kind, y->dst_kind);
 }
 
 static int exposed_cmp(const void *a, const void *b)
 {
     const struct transfer *x = a;
     const struct transfer *y = b;
-    int64_t c = cmp64(y->total_ns - y->hidden_ns, x->total_ns - x->hidden_ns);
-    return c != 0 ? (int)c : key_cmp(a, b);
+    int c = COMPARE(y->total_ns - y->hidden_ns, x->total_ns - x->hidden_ns);
+    return c != 0 ? c : key_cmp(a, b);
 }
 
 static struct transfer one_copy(const struct facts *facts, const struct busy *work, uint32_t gpu,
@@ -184,20 +133,20 @@ static void lane_add(const struct facts *facts, const struct transfers_options *
     }
 }
 
-int transfers_find(const struct facts *facts, const struct transfers_options *options,
+int transfers_find(struct shared *shared, const struct transfers_options *options,
                    struct transfers *out, struct err *err)
 {
-    const struct trace *trace = facts->trace;
+    const struct trace *trace = shared_trace(shared);
+    const struct facts *facts = shared_facts(shared, err);
+    const struct busy *work = shared_busy(shared, SHARED_WORK, err);
     const struct trace_events *ops = &trace->events[TRACE_GPU];
     *out = (struct transfers){0};
     size_t bound = 1;
     for (uint32_t i = 0; i < ops->count; i++) {
         bound += is_copy(&trace->names[ops->name[i]]);
     }
-    struct busy *work = busy_of(trace, is_work, is_work);
     out->list = malloc(bound * sizeof(*out->list));
-    if (work == NULL || out->list == NULL) {
-        busy_free(work);
+    if (facts == NULL || work == NULL || out->list == NULL) {
         transfers_free(out);
         return err_nomem(err, "the copies of a capture");
     }
@@ -208,7 +157,6 @@ int transfers_find(const struct facts *facts, const struct transfers_options *op
             lane_add(facts, options, work, lane, out);
         }
     }
-    busy_free(work);
     group(out);
     return 0;
 }
@@ -228,13 +176,12 @@ int transfers_detect(const struct report_context *context, int64_t max_bytes, st
                                               .begin_ns = context->select->begin_ns,
                                               .end_ns = context->select->end_ns,
                                               .device = TRACE_NONE};
-    const struct facts *facts = shared_facts(context->shared, err);
-    struct transfers *found = facts != NULL ? calloc(1, sizeof *found) : NULL;
+    struct transfers *found = calloc(1, sizeof *found);
     if (found == NULL) {
         return err_nomem(err, "the copies of a capture");
     }
     out->data = found;
-    int rc = transfers_find(facts, &options, found, err);
+    int rc = transfers_find(context->shared, &options, found, err);
     out->count = found->count;
     return rc;
 }

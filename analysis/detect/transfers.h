@@ -43,17 +43,15 @@ struct transfers {
 };
 
 /* O(n log n). 0 or -1. */
-int transfers_find(const struct facts *facts, const struct transfers_options *options,
+int transfers_find(struct shared *shared, const struct transfers_options *options,
                    struct transfers *out, struct err *err);
 void transfers_free(struct transfers *transfers);
-/* Is this the name of a copy between two memories, not within one device? */
-bool transfers_crosses(const struct trace_name *name);
 /*
  * Time that a device does nothing but copy from or to another memory: the union of its copies
  * between host and device and between devices, without what kernels and graphs cover. -1: no
  * memory.
  */
-int64_t transfers_exposed_ns(const struct trace *trace, uint32_t device, int64_t begin_ns,
+int64_t transfers_exposed_ns(struct shared *shared, uint32_t device, int64_t begin_ns,
                              int64_t end_ns);
 
 /* What the detectors of copies share: detection.data is a struct transfers. max_bytes as above. */

@@ -1,9 +1,6 @@
 /*
  * facts: gathers once what the detectors look up often. Copies and stream waits come from the
  * capture by its row numbers; everything else from the trace.
- *
- * The stream that an event was recorded on is that of the last record of the same event and process
- * with a smaller correlation id: ids grow with the calls of a process.
  */
 #include "analysis/facts/facts.h"
 
@@ -11,14 +8,14 @@
 
 #include "analysis/base/array.h"
 #include "analysis/base/sort.h"
+#include "analysis/facts/rows.h"
+#include "analysis/facts/syncs.h"
 
 enum {
     COPY_SMALL_BYTES = 65536, /* copies up to this from pageable memory return early */
     COPY_KIND_HTOD = 1,
     COPY_KIND_DTOD = 8,
 };
-
-#define NO_STREAM INT64_C(4294967295) /* stream or event that does not apply */
 
 /* ---- lanes of threads ---- */
 
@@ -40,18 +37,6 @@ static void threads_fill(struct facts *facts)
 
 /* ---- copies ---- */
 
-struct row_ref {
-    uint32_t row;
-    uint32_t gpu;
-};
-
-static int row_ref_cmp(const void *a, const void *b)
-{
-    const struct row_ref *x = a;
-    const struct row_ref *y = b;
-    return COMPARE(x->row, y->row);
-}
-
 static int copy_cmp(const void *a, const void *b)
 {
     const struct facts_copy *x = a;
@@ -59,34 +44,10 @@ static int copy_cmp(const void *a, const void *b)
     return COMPARE(x->gpu, y->gpu);
 }
 
-/* A copy, a migration or a set, by the table that holds its row. */
-static bool is_kind(const struct trace *trace, uint32_t gpu, bool sets)
-{
-    uint8_t kind = trace->names[trace->events[TRACE_GPU].name[gpu]].kind;
-    return sets ? kind == TRACE_MEMSET : kind == TRACE_MEMCPY || kind == TRACE_MIGRATION;
-}
-
-/* The rows of copies (or sets), by row number. *count of them; NULL where there are none. */
-static struct row_ref *copy_rows(const struct trace *trace, bool sets, size_t *count)
-{
-    const struct trace_events *gpu = &trace->events[TRACE_GPU];
-    *count = 0;
-    for (uint32_t i = 0; i < gpu->count; i++) {
-        *count += is_kind(trace, i, sets);
-    }
-    struct row_ref *refs = *count > 0 ? malloc(*count * sizeof(*refs)) : NULL;
-    if (refs == NULL) {
-        return NULL;
-    }
-    size_t n = 0;
-    for (uint32_t i = 0; i < gpu->count; i++) {
-        if (is_kind(trace, i, sets)) {
-            refs[n++] = (struct row_ref){.row = gpu->row[i], .gpu = i};
-        }
-    }
-    sort_list(refs, n, sizeof(*refs), row_ref_cmp);
-    return refs;
-}
+enum {
+    COPIES = 1U << TRACE_MEMCPY | 1U << TRACE_MIGRATION, /* of one table of the file */
+    SETS = 1U << TRACE_MEMSET,
+};
 
 static uint8_t mem_kind(struct store_cursor *cursor, int column)
 {
@@ -94,85 +55,62 @@ static uint8_t mem_kind(struct store_cursor *cursor, int column)
     return kind >= 0 && kind < FACTS_MEM_UNKNOWN ? (uint8_t)kind : FACTS_MEM_UNKNOWN;
 }
 
-/* Reads the columns of the rows in refs; both are in row order. The rest of a file that cannot be
- * read on stays unknown. */
-static void copies_scan(struct facts *facts, struct store *store, bool sets)
+static void copy_row(void *arg, size_t k, struct store_cursor *row)
+{
+    struct facts *facts = arg;
+    struct facts_copy *copy = &facts->copies[k];
+    copy->is_known = true;
+    copy->bytes = store_int(row, 0, -1);
+    copy->src_kind = mem_kind(row, 1);
+    copy->dst_kind = mem_kind(row, 2);
+    facts->has_copy_kind |= copy->src_kind != FACTS_MEM_UNKNOWN;
+}
+
+/* All copies, migrations and sets, by GPU index. The caller frees; NULL without memory. */
+static uint32_t *copies_list(const struct trace *trace, size_t *count)
+{
+    const struct trace_events *gpu = &trace->events[TRACE_GPU];
+    uint32_t *list = malloc(((size_t)gpu->count + 1) * sizeof *list);
+    *count = 0;
+    for (uint32_t i = 0; list != NULL && i < gpu->count; i++) {
+        if (((COPIES | SETS) >> trace->names[gpu->name[i]].kind & 1U) != 0) {
+            list[(*count)++] = i;
+        }
+    }
+    return list;
+}
+
+/* What a file that is damaged does not give stays unknown. */
+static int copies_load(struct facts *facts, struct store *store)
 {
     static const char *const copy_columns[] = {"bytes", "srcKind", "dstKind"};
     static const char *const set_columns[] = {"bytes", "memKind", "memKind"};
-    size_t count = 0;
-    struct row_ref *refs = copy_rows(facts->trace, sets, &count);
-    if (refs == NULL) {
-        return;
-    }
-    const struct store_scan scan = {
-        .table = sets ? "CUPTI_ACTIVITY_KIND_MEMSET" : "CUPTI_ACTIVITY_KIND_MEMCPY",
-        .columns = sets ? set_columns : copy_columns,
-        .column_count = 3,
-        .end_row = INT64_MAX,
-    };
-    struct store_cursor *cursor = store_scan(store, &scan, NULL);
-    size_t at = 0;
-    while (cursor != NULL && at < count && store_next(cursor, NULL) == 1) {
-        int64_t row = store_rowid(cursor);
-        while (at < count && refs[at].row < row) {
-            at++;
-        }
-        if (at == count || refs[at].row != row) {
-            continue;
-        }
-        struct facts_copy *copy = &facts->copies[facts->copy_count++];
-        copy->gpu = refs[at].gpu;
-        copy->bytes = store_int(cursor, 0, -1);
-        copy->src_kind = mem_kind(cursor, 1);
-        copy->dst_kind = mem_kind(cursor, 2);
-        facts->has_copy_kind |= copy->src_kind != FACTS_MEM_UNKNOWN;
-    }
-    if (cursor != NULL) {
-        store_cursor_close(cursor);
-    }
-    free(refs);
-}
-
-static int copies_load(struct facts *facts, struct store *store)
-{
-    size_t count = 0;
-    const struct trace *trace = facts->trace;
-    for (uint32_t i = 0; i < trace->events[TRACE_GPU].count; i++) {
-        count += is_kind(trace, i, false) || is_kind(trace, i, true);
-    }
-    if (count == 0) {
-        return 0;
-    }
-    facts->copies = calloc(count, sizeof(*facts->copies));
-    if (facts->copies == NULL) {
+    struct rows_query query = {.table = TRACE_GPU, .column_count = 3, .visit = copy_row};
+    size_t count;
+    uint32_t *list = copies_list(facts->trace, &count);
+    facts->copies = calloc(count + 1, sizeof *facts->copies);
+    if (list == NULL || facts->copies == NULL) {
+        free(list);
         return -1;
     }
-    copies_scan(facts, store, false);
-    copies_scan(facts, store, true);
-    sort_list(facts->copies, facts->copy_count, sizeof(*facts->copies), copy_cmp);
+    query.arg = facts;
+    query.kinds = COPIES;
+    query.columns = copy_columns;
+    (void)rows_visit(facts->trace, store, list, count, &query, NULL);
+    query.kinds = SETS;
+    query.columns = set_columns;
+    (void)rows_visit(facts->trace, store, list, count, &query, NULL);
+    for (size_t i = 0; i < count; i++) {
+        if (facts->copies[i].is_known) {
+            facts->copies[facts->copy_count] = facts->copies[i];
+            facts->copies[facts->copy_count++].gpu = list[i];
+        }
+    }
+    free(list);
     return 0;
 }
 
 /* ---- stream waits ---- */
-
-struct record {
-    uint32_t process;
-    int64_t event_id;
-    int64_t correlation;
-    int64_t stream_id;
-};
-
-static int record_cmp(const void *a, const void *b)
-{
-    const struct record *x = a;
-    const struct record *y = b;
-    int c = COMPARE(x->process, y->process);
-    if (c == 0) {
-        c = COMPARE(x->event_id, y->event_id);
-    }
-    return c != 0 ? c : COMPARE(x->correlation, y->correlation);
-}
 
 static int wait_key_cmp(const struct facts_wait *x, uint32_t process, int64_t context,
                         int64_t stream)
@@ -192,146 +130,66 @@ static int wait_cmp(const void *a, const void *b)
     return c != 0 ? c : COMPARE(x->begin_ns, y->begin_ns);
 }
 
-static uint32_t process_of(const struct trace *trace, int64_t global_pid)
-{
-    for (uint32_t i = 0; i < trace->process_count; i++) {
-        if (trace->processes[i].global_pid == global_pid) {
-            return i;
-        }
-    }
-    return trace->process_count == 1 ? 0 : TRACE_NONE;
-}
-
-/* All event records, sorted. *count of them; NULL where there are none or no memory. */
-static struct record *records_load(const struct trace *trace, struct store *store, size_t *count)
-{
-    static const char *const columns[] = {"globalPid", "eventId", "correlationId", "streamId"};
-    const struct store_scan scan = {
-        .table = "CUPTI_ACTIVITY_KIND_CUDA_EVENT",
-        .columns = columns,
-        .column_count = 4,
-        .end_row = INT64_MAX,
-    };
-    *count = 0;
-    int64_t bound = store_count(store, scan.table, NULL);
-    struct record *records =
-        bound > 0 && bound < INT32_MAX ? calloc((size_t)bound, sizeof(*records)) : NULL;
-    struct store_cursor *cursor = records != NULL ? store_scan(store, &scan, NULL) : NULL;
-    while (cursor != NULL && *count < (size_t)bound && store_next(cursor, NULL) == 1) {
-        records[*count] = (struct record){
-            .process = process_of(trace, store_int(cursor, 0, 0)),
-            .event_id = store_int(cursor, 1, NO_STREAM),
-            .correlation = store_int(cursor, 2, 0),
-            .stream_id = store_int(cursor, 3, -1),
-        };
-        ++*count;
-    }
-    if (cursor != NULL) {
-        store_cursor_close(cursor);
-    }
-    if (*count > 0) {
-        sort_list(records, *count, sizeof(*records), record_cmp);
-    }
-    return records;
-}
-
-/* The stream of the last record of the event before the correlation id, -1 if none. O(log n). */
-static int64_t record_stream(const struct record *records, size_t count, const struct record *key)
-{
-    size_t low = 0;
-    BISECT(size_t, low, count, mid, record_cmp(&records[mid], key) < 0)
-    if (low == 0 || records[low - 1].process != key->process ||
-        records[low - 1].event_id != key->event_id) {
-        return -1;
-    }
-    return records[low - 1].stream_id;
-}
-
-static void waits_scan(struct facts *facts, struct store_cursor *cursor, size_t bound,
-                       const struct record *records, size_t record_count)
-{
-    while (facts->wait_count < bound && store_next(cursor, NULL) == 1) {
-        int64_t stream = store_int(cursor, 3, NO_STREAM);
-        int64_t event = store_int(cursor, 4, NO_STREAM);
-        if (stream == NO_STREAM || event == NO_STREAM) {
-            continue;
-        }
-        struct record key = {.process = process_of(facts->trace, store_int(cursor, 1, 0)),
-                             .event_id = event,
-                             .correlation = store_int(cursor, 5, 0)};
-        facts->waits[facts->wait_count++] = (struct facts_wait){
-            .process = key.process,
-            .context_id = store_int(cursor, 2, 0),
-            .stream_id = stream,
-            .begin_ns = store_int(cursor, 0, 0),
-            .event_id = event,
-            .event_stream = record_stream(records, record_count, &key),
-        };
-    }
-}
-
 static int waits_load(struct facts *facts, struct store *store)
 {
-    static const char *const columns[] = {"start",    "globalPid", "contextId",
-                                          "streamId", "eventId",   "correlationId"};
-    const struct store_scan scan = {
-        .table = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-        .columns = columns,
-        .column_count = 6,
-        .end_row = INT64_MAX,
-    };
-    int64_t bound = store_count(store, scan.table, NULL);
-    if (bound <= 0 || bound >= INT32_MAX) {
-        return 0;
+    struct sync_rows waits = {0};
+    struct sync_rows records = {0};
+    (void)sync_waits_read(facts->trace, store, &waits, NULL);
+    (void)sync_records_read(facts->trace, store, &records, NULL);
+    facts->waits = calloc(waits.count + 1, sizeof *facts->waits);
+    for (size_t i = 0; i < waits.count && facts->waits != NULL; i++) {
+        const struct sync_row *wait = &waits.list[i];
+        if (wait->stream_id == SYNC_NO_ID || wait->event_id == SYNC_NO_ID) {
+            continue;
+        }
+        const struct sync_row *record = sync_record_of(&records, wait);
+        facts->waits[facts->wait_count++] = (struct facts_wait){
+            .process = wait->process,
+            .context_id = wait->context_id,
+            .stream_id = wait->stream_id,
+            .begin_ns = wait->begin_ns,
+            .event_id = wait->event_id,
+            .event_stream =
+                record != NULL && record->stream_id != SYNC_NO_ID ? record->stream_id : -1,
+            .event_context = record != NULL ? record->context_id : 0,
+        };
     }
-    facts->waits = calloc((size_t)bound, sizeof(*facts->waits));
-    if (facts->waits == NULL) {
-        return -1;
-    }
-    size_t record_count = 0;
-    struct record *records = records_load(facts->trace, store, &record_count);
-    struct store_cursor *cursor = store_scan(store, &scan, NULL);
-    if (cursor != NULL) {
-        waits_scan(facts, cursor, (size_t)bound, records, record_count);
-        store_cursor_close(cursor);
-    }
-    free(records);
-    if (facts->wait_count > 0) {
-        sort_list(facts->waits, facts->wait_count, sizeof(*facts->waits), wait_cmp);
-    }
-    return 0;
+    sync_rows_free(&waits);
+    sync_rows_free(&records);
+    sort_list(facts->waits, facts->wait_count, sizeof *facts->waits, wait_cmp);
+    return facts->waits == NULL ? -1 : 0;
 }
 
 /* ---- public ---- */
 
-struct facts *facts_new(const struct trace *trace, struct err *err)
+struct facts *facts_read(const struct trace *trace, struct store *store, struct err *err)
 {
-    struct facts *facts = calloc(1, sizeof(*facts));
-    if (facts == NULL) {
+    struct facts *facts = calloc(1, sizeof *facts);
+    if (facts != NULL) {
+        facts->trace = trace;
+        facts->has_api = trace->events[TRACE_API].count > 0;
+        facts->has_osrt = trace->events[TRACE_OSRT].count > 0;
+        facts->threads = calloc((size_t)trace->thread_count + 1, sizeof *facts->threads);
+    }
+    bool failed = facts == NULL || facts->threads == NULL;
+    if (!failed) {
+        threads_fill(facts);
+        failed = store != NULL && (copies_load(facts, store) != 0 || waits_load(facts, store) != 0);
+    }
+    if (failed) {
+        facts_free(facts);
         err_nomem(err, "the facts of a capture");
         return NULL;
     }
-    facts->trace = trace;
-    facts->has_api = trace->events[TRACE_API].count > 0;
-    facts->has_osrt = trace->events[TRACE_OSRT].count > 0;
-    facts->threads = calloc((size_t)trace->thread_count + 1, sizeof(*facts->threads));
-    if (facts->threads == NULL) {
-        goto fail;
-    }
-    threads_fill(facts);
-    struct store *store = trace->path != NULL ? trace_store(trace, NULL) : NULL;
-    if (store != NULL) {
-        int rc = copies_load(facts, store) != 0 || waits_load(facts, store) != 0;
-        store_close(store);
-        if (rc != 0) {
-            goto fail;
-        }
-    }
     return facts;
-fail:
-    facts_free(facts);
-    err_nomem(err, "the facts of a capture");
-    return NULL;
+}
+
+struct facts *facts_new(const struct trace *trace, struct err *err)
+{
+    struct store *store = trace->path != NULL ? trace_store(trace, NULL) : NULL;
+    struct facts *facts = facts_read(trace, store, err);
+    store_close(store);
+    return facts;
 }
 
 void facts_free(struct facts *facts)

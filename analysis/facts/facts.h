@@ -20,11 +20,12 @@ enum {
     FACTS_MEM_UNKNOWN = 255,
 };
 
-/* One copy or set, by GPU index. */
+/* One copy or set. */
 struct facts_copy {
     uint32_t gpu; /* index in events[TRACE_GPU] */
     uint8_t src_kind; /* memory kind of the file, FACTS_MEM_UNKNOWN where it has none */
     uint8_t dst_kind;
+    bool is_known;
     int64_t bytes; /* -1 where the file has none */
 };
 
@@ -35,7 +36,8 @@ struct facts_wait {
     int64_t stream_id; /* the stream that waits */
     int64_t begin_ns; /* host time */
     int64_t event_id; /* as the file numbers it */
-    int64_t event_stream; /* the stream that the event was last recorded on, -1 where unknown */
+    int64_t event_stream; /* the stream that it was recorded on, -1 where unknown */
+    int64_t event_context; /* the context of that stream */
 };
 
 /* The lanes of one thread: [first[t], end[t]) of trace->lanes for each host table t. */
@@ -61,6 +63,8 @@ struct facts {
  * file that is gone) they are unknown and the rest stands. NULL: no memory. O(n log n).
  */
 struct facts *facts_new(const struct trace *trace, struct err *err);
+/* The same from a file that is open; store may be NULL. */
+struct facts *facts_read(const struct trace *trace, struct store *store, struct err *err);
 void facts_free(struct facts *facts);
 
 /* The details of a copy or set; NULL where unknown. O(log n). */

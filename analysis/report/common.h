@@ -7,6 +7,7 @@
 
 #include "analysis/base/intern.h"
 #include "analysis/base/stat.h"
+#include "analysis/facts/rows.h"
 #include "analysis/filter/select.h"
 #include "analysis/report/report.h"
 
@@ -65,24 +66,6 @@ enum {
 void kit_note_graphs(const struct report_context *c, struct buf *note);
 /* Sets the status to missing where a report needs API calls and the capture has none. */
 void kit_need_calls(const struct report_context *c, struct report_result *out);
-
-/* ---- rows of the file ---- */
-
-struct store_cursor;
-/* Called for the row of events[k]. */
-typedef void kit_row_fn(void *arg, size_t k, struct store_cursor *row);
-struct kit_rows {
-    enum trace_table table;
-    uint32_t kinds; /* only events of these kinds, which all lie in one table of the file */
-    const char *const *columns;
-    int column_count;
-    kit_row_fn *visit;
-    void *arg;
-    struct store *store; /* an open one to use, not owned; NULL = opened for this pass */
-};
-/* Reads the rows of the events in file order, one pass. 0 or -1. O(n). */
-int kit_rows_visit(const struct trace *trace, const struct selected *events,
-                   const struct kit_rows *rows, struct err *err);
 
 /* ---- sums by group ---- */
 

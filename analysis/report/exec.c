@@ -53,7 +53,7 @@ static bool exec_times_of(const struct report_context *c, uint32_t op, struct ex
 struct exec_work {
     const struct report_context *c;
     struct selected events;
-    uint32_t *innermost;
+    const uint32_t *innermost;
     struct buf text;
 };
 
@@ -64,7 +64,7 @@ static int exec_work_new(const struct report_context *c, struct exec_work *out, 
         return -1;
     }
     if (c->args[KIT_ARG_NVTX_NAME].given) {
-        out->innermost = nvtx_innermost(c->trace, c->select, err);
+        out->innermost = shared_innermost(c->shared, c->select, err);
         return out->innermost == NULL ? -1 : 0;
     }
     return 0;
@@ -73,7 +73,6 @@ static int exec_work_new(const struct report_context *c, struct exec_work *out, 
 static void exec_work_free(struct exec_work *work)
 {
     selected_free(&work->events);
-    free(work->innermost);
     buf_free(&work->text);
 }
 
@@ -358,7 +357,8 @@ static int exec_trace(const struct report_context *c, struct report_result *out,
     kit_need_calls(c, out);
     out->table = TABLE_NEW(REPORT_CUDA_KERN_EXEC_TRACE.title, EXEC_TRACE_COLUMNS);
     if (rc == 0) {
-        rows = gpu_rows_new(c->trace, &work.events, err);
+        struct store *store = shared_store(c->shared, err);
+        rows = store == NULL ? NULL : gpu_rows_new(c->trace, store, &work.events, err);
         rc = rows == NULL ? -1 : 0;
     }
     for (size_t k = 0; rc == 0 && out->table != NULL && k < work.events.count; k++) {

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "analysis/facts/rows.h"
+
 static void gpu_row_any(struct gpu_row *out, struct store_cursor *row)
 {
     out->correlation = store_int(row, 0, -1);
@@ -46,8 +48,8 @@ static void gpu_rows_clear(struct gpu_row *rows, size_t count)
     }
 }
 
-struct gpu_row *gpu_rows_new(const struct trace *trace, const struct selected *events,
-                             struct err *err)
+struct gpu_row *gpu_rows_new(const struct trace *trace, struct store *store,
+                             const struct selected *events, struct err *err)
 {
     static const char *const KERNEL[] = {"correlationId",
                                          "greenContextId",
@@ -64,11 +66,10 @@ struct gpu_row *gpu_rows_new(const struct trace *trace, const struct selected *e
                                        "dstKind"};
     static const char *const SET[] = {"correlationId", "greenContextId", "bytes", "memKind",
                                       "none"};
-    const struct kit_rows passes[] = {
-        {TRACE_GPU, KIT_KERNELS, KERNEL, 11, gpu_row_kernel, NULL, NULL},
-        {TRACE_GPU, 1U << TRACE_MEMCPY | 1U << TRACE_MIGRATION, COPY, 5, gpu_row_memory, NULL,
-         NULL},
-        {TRACE_GPU, 1U << TRACE_MEMSET, SET, 5, gpu_row_memory, NULL, NULL},
+    const struct rows_query passes[] = {
+        {TRACE_GPU, KIT_KERNELS, KERNEL, 11, gpu_row_kernel, NULL},
+        {TRACE_GPU, 1U << TRACE_MEMCPY | 1U << TRACE_MIGRATION, COPY, 5, gpu_row_memory, NULL},
+        {TRACE_GPU, 1U << TRACE_MEMSET, SET, 5, gpu_row_memory, NULL},
     };
     struct gpu_row *rows = malloc((events->count + 1) * sizeof *rows);
     if (rows == NULL) {
@@ -77,9 +78,9 @@ struct gpu_row *gpu_rows_new(const struct trace *trace, const struct selected *e
     }
     gpu_rows_clear(rows, events->count);
     for (size_t i = 0; i < sizeof passes / sizeof passes[0]; i++) {
-        struct kit_rows pass = passes[i];
+        struct rows_query pass = passes[i];
         pass.arg = rows;
-        if (kit_rows_visit(trace, events, &pass, err) != 0) {
+        if (rows_visit(trace, store, events->list, events->count, &pass, err) != 0) {
             free(rows);
             return NULL;
         }

@@ -21,7 +21,7 @@ struct gpu_row {
 };
 
 /* One for each event, parallel to the list. The caller frees. NULL on failure. */
-struct gpu_row *gpu_rows_new(const struct trace *trace, const struct selected *events,
-                             struct err *err);
+struct gpu_row *gpu_rows_new(const struct trace *trace, struct store *store,
+                             const struct selected *events, struct err *err);
 
 #endif

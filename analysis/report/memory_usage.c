@@ -234,7 +234,7 @@ static int memory_table(struct memory_work *work, struct store *store, struct ta
 static int memory_run(const struct report_context *c, struct report_result *out, struct err *err)
 {
     struct memory_work work = {.c = c};
-    struct store *store = trace_store(c->trace, err);
+    struct store *store = shared_store(c->shared, err);
     int rc = store == NULL ? -1 : memory_read(store, &work.events, err);
     out->table = TABLE_NEW(REPORT_MEM_USAGE.title, MEMORY_COLUMNS);
     out->status = store != NULL && store_row_bound(store, "CUDA_GPU_MEMORY_USAGE_EVENTS") > 0
@@ -244,7 +244,6 @@ static int memory_run(const struct report_context *c, struct report_result *out,
     if (rc == 0 && work.events.count > 0 && out->table != NULL) {
         rc = memory_table(&work, store, out->table, err);
     }
-    store_close(store);
     memory_free(&work.events);
     free(work.sums);
     intern_free(&work.groups);

@@ -60,7 +60,7 @@ struct rule_copies {
     const struct report_context *c;
     struct selected events;
     struct rule_copy *copies; /* parallel to events */
-    struct store *store;
+    struct store *store; /* shared */
 };
 
 static void rule_copy_row(void *arg, size_t k, struct store_cursor *row)
@@ -77,7 +77,6 @@ static void rule_copies_free(struct rule_copies *work)
 {
     selected_free(&work->events);
     free(work->copies);
-    store_close(work->store);
 }
 
 /* Reads the copies (or sets) that are kept. On -1 the caller frees as well. */
@@ -86,12 +85,12 @@ static int rule_copies_new(const struct report_context *c, enum trace_kind kind,
 {
     static const char *const COPY[] = {"bytes", "srcKind", "dstKind", "greenContextId"};
     static const char *const SET[] = {"bytes", "memKind", "memKind", "greenContextId"};
-    struct kit_rows rows = {.table = TRACE_GPU,
-                            .kinds = 1U << kind,
-                            .columns = kind == TRACE_MEMSET ? SET : COPY,
-                            .column_count = 4,
-                            .visit = rule_copy_row,
-                            .arg = out};
+    struct rows_query rows = {.table = TRACE_GPU,
+                              .kinds = 1U << kind,
+                              .columns = kind == TRACE_MEMSET ? SET : COPY,
+                              .column_count = 4,
+                              .visit = rule_copy_row,
+                              .arg = out};
     *out = (struct rule_copies){.c = c};
     if (selected_new(c->trace, c->select, TRACE_GPU, 1U << kind, &out->events, err) != 0) {
         return -1;
@@ -103,9 +102,10 @@ static int rule_copies_new(const struct report_context *c, enum trace_kind kind,
     if (out->events.count == 0) {
         return 0;
     }
-    out->store = trace_store(c->trace, err);
-    rows.store = out->store;
-    return out->store == NULL ? -1 : kit_rows_visit(c->trace, &out->events, &rows, err);
+    out->store = shared_store(c->shared, err);
+    return out->store == NULL
+               ? -1
+               : rows_visit(c->trace, out->store, out->events.list, out->events.count, &rows, err);
 }
 
 /* The name of the call that made op k, "" where the file has none. */

@@ -10,7 +10,7 @@
 struct sum_gpu {
     const struct report_context *c;
     uint32_t *by_name; /* owned: the group of a name, INTERN_NONE = not yet */
-    uint32_t *innermost; /* owned: with nvtx-name; NULL else */
+    const uint32_t *innermost; /* owned: with nvtx-name; NULL else */
     bool category; /* the first text is CUDA_KERNEL or MEMORY_OPER */
     struct kit_sums sums;
     struct buf label; /* scratch */
@@ -66,7 +66,7 @@ static int sum_gpu_begin(struct sum_gpu *sum, const struct report_context *c, bo
     }
     memset(sum->by_name, 0xFF, bytes);
     if (nvtx_name) {
-        sum->innermost = nvtx_innermost(c->trace, c->select, err);
+        sum->innermost = shared_innermost(c->shared, c->select, err);
         return sum->innermost == NULL ? -1 : 0;
     }
     return 0;
@@ -75,7 +75,6 @@ static int sum_gpu_begin(struct sum_gpu *sum, const struct report_context *c, bo
 static void sum_gpu_end(struct sum_gpu *sum)
 {
     free(sum->by_name);
-    free(sum->innermost);
     buf_free(&sum->label);
     kit_sums_free(&sum->sums);
 }
@@ -176,23 +175,25 @@ static int sum_memory_size(const struct report_context *c, struct report_result 
     struct sum_gpu sum = {0};
     struct selected events = {0};
     struct sum_bytes arg = {&sum, &events};
-    struct kit_rows rows = {.table = TRACE_GPU,
-                            .kinds = 1U << TRACE_MEMCPY | 1U << TRACE_MIGRATION,
-                            .columns = COLUMNS,
-                            .column_count = 1,
-                            .visit = sum_bytes_row,
-                            .arg = &arg};
+    struct rows_query rows = {.table = TRACE_GPU,
+                              .kinds = 1U << TRACE_MEMCPY | 1U << TRACE_MIGRATION,
+                              .columns = COLUMNS,
+                              .column_count = 1,
+                              .visit = sum_bytes_row,
+                              .arg = &arg};
     int rc = sum_gpu_begin(&sum, &plain, false, err);
     out->status = sum_has_memory(c->trace) ? REPORT_ROWS : REPORT_MISSING;
     if (rc == 0) {
         rc = selected_new(plain.trace, plain.select, TRACE_GPU, KIT_MEMORY, &events, err);
     }
+    struct store *store = rc == 0 ? shared_store(c->shared, err) : NULL;
+    rc = store == NULL ? -1 : 0;
     if (rc == 0) {
-        rc = kit_rows_visit(c->trace, &events, &rows, err);
+        rc = rows_visit(c->trace, store, events.list, events.count, &rows, err);
     }
     if (rc == 0) {
         rows.kinds = 1U << TRACE_MEMSET;
-        rc = kit_rows_visit(c->trace, &events, &rows, err);
+        rc = rows_visit(c->trace, store, events.list, events.count, &rows, err);
     }
     if (rc == 0) {
         rc = sum_finish(&sum.sums, &LAYOUT, out, err);

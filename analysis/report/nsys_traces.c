@@ -85,11 +85,11 @@ static void api_put(const struct report_context *c, struct table *table, uint32_
 static int trace_api(const struct report_context *c, struct report_result *out, struct err *err)
 {
     static const char *const COLUMNS[] = {"returnValue", "correlationId"};
-    struct kit_rows pass = {.table = TRACE_API,
-                            .kinds = UINT32_MAX,
-                            .columns = COLUMNS,
-                            .column_count = 2,
-                            .visit = api_row_visit};
+    struct rows_query pass = {.table = TRACE_API,
+                              .kinds = UINT32_MAX,
+                              .columns = COLUMNS,
+                              .column_count = 2,
+                              .visit = api_row_visit};
     struct selected events = {0};
     struct api_row *rows = NULL;
     int64_t *priorities = NULL;
@@ -99,11 +99,11 @@ static int trace_api(const struct report_context *c, struct report_result *out, 
     if (rc == 0 && events.count > 0) {
         rows = calloc(events.count, sizeof *rows);
         pass.arg = rows;
-        pass.store = trace_store(c->trace, err);
-        priorities = pass.store == NULL ? NULL : api_priorities(c->trace, pass.store, err);
-        rc =
-            rows == NULL || priorities == NULL ? -1 : kit_rows_visit(c->trace, &events, &pass, err);
-        store_close(pass.store);
+        struct store *store = shared_store(c->shared, err);
+        priorities = store == NULL ? NULL : api_priorities(c->trace, store, err);
+        rc = rows == NULL || priorities == NULL
+                 ? -1
+                 : rows_visit(c->trace, store, events.list, events.count, &pass, err);
     }
     for (size_t k = 0; rc == 0 && out->table != NULL && k < events.count; k++) {
         api_put(c, out->table, events.list[k], &rows[k], priorities);
@@ -135,7 +135,7 @@ struct gpu_list {
     const struct report_context *c;
     struct selected events;
     struct gpu_row *rows;
-    uint32_t *innermost;
+    const uint32_t *innermost; /* shared, as the store is */
     struct store *store; /* for labels */
     struct buf text; /* scratch */
 };
@@ -206,8 +206,6 @@ static void gpu_list_free(struct gpu_list *list)
 {
     selected_free(&list->events);
     free(list->rows);
-    free(list->innermost);
-    store_close(list->store);
     buf_free(&list->text);
 }
 
@@ -219,14 +217,14 @@ static int gpu_list_new(const struct report_context *c, uint32_t kinds, struct g
         return -1;
     }
     if (c->args[KIT_ARG_NVTX_NAME].given) {
-        out->innermost = nvtx_innermost(c->trace, c->select, err);
+        out->innermost = shared_innermost(c->shared, c->select, err);
         if (out->innermost == NULL) {
             return -1;
         }
     }
-    out->rows = gpu_rows_new(c->trace, &out->events, err);
-    out->store = out->rows == NULL || out->events.count == 0 ? NULL : trace_store(c->trace, err);
-    return out->rows == NULL || (out->events.count > 0 && out->store == NULL) ? -1 : 0;
+    out->store = shared_store(c->shared, err);
+    out->rows = out->store == NULL ? NULL : gpu_rows_new(c->trace, out->store, &out->events, err);
+    return out->rows == NULL ? -1 : 0;
 }
 
 static int trace_gpu(const struct report_context *c, struct report_result *out, struct err *err)

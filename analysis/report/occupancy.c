@@ -77,7 +77,8 @@ struct occupancy occupancy_of(const struct occupancy_device *device,
     return out;
 }
 
-int occupancy_devices(const struct trace *trace, struct occupancy_device *devices, struct err *err)
+int occupancy_devices(const struct trace *trace, struct store *store,
+                      struct occupancy_device *devices, struct err *err)
 {
     static const char *const COLUMNS[] = {"id",
                                           "computeMajor",
@@ -91,8 +92,7 @@ int occupancy_devices(const struct trace *trace, struct occupancy_device *device
                                           "smCount"};
     struct store_scan scan = {
         .table = "TARGET_INFO_GPU", .columns = COLUMNS, .column_count = 10, .end_row = INT64_MAX};
-    struct store *store = trace_store(trace, err);
-    struct store_cursor *cursor = store == NULL ? NULL : store_scan(store, &scan, err);
+    struct store_cursor *cursor = store_scan(store, &scan, err);
     int more = cursor == NULL ? -1 : 1;
     memset(devices, 0, ((size_t)trace->device_count + 1) * sizeof *devices);
     while (more == 1 && (more = store_next(cursor, err)) == 1) {
@@ -113,7 +113,6 @@ int occupancy_devices(const struct trace *trace, struct occupancy_device *device
         }
     }
     store_cursor_close(cursor);
-    store_close(store);
     return more < 0 ? -1 : 0;
 }
 
@@ -247,7 +246,8 @@ static void occupancy_put(struct occupancy_work *work, uint32_t group, double al
     table_put_text(table, intern_text(&work->texts, key.name), intern_len(&work->texts, key.name));
 }
 
-static int occupancy_table(struct occupancy_work *work, struct table *table, struct err *err)
+static int occupancy_table(struct occupancy_work *work, struct store *store, struct table *table,
+                           struct err *err)
 {
     const struct trace *trace = work->c->trace;
     struct selected events;
@@ -255,7 +255,7 @@ static int occupancy_table(struct occupancy_work *work, struct table *table, str
     if (selected_new(work->c->trace, work->c->select, TRACE_GPU, KIT_KERNELS, &events, err) != 0) {
         return -1;
     }
-    struct gpu_row *rows = gpu_rows_new(trace, &events, err);
+    struct gpu_row *rows = gpu_rows_new(trace, store, &events, err);
     for (size_t k = 0; rows != NULL && k < events.count; k++) {
         uint32_t i = events.list[k];
         all += (double)(trace->events[TRACE_GPU].end_ns[i] - trace->events[TRACE_GPU].begin_ns[i]);
@@ -286,8 +286,9 @@ static int occupancy_run(const struct report_context *c, struct report_result *o
     if (work.devices == NULL || out->table == NULL) {
         rc = err_nomem(err, "the occupancy");
     } else if (out->status == REPORT_ROWS) {
-        rc = occupancy_devices(c->trace, work.devices, err);
-        rc = rc == 0 ? occupancy_table(&work, out->table, err) : rc;
+        struct store *store = shared_store(c->shared, err);
+        rc = store == NULL ? -1 : occupancy_devices(c->trace, store, work.devices, err);
+        rc = rc == 0 ? occupancy_table(&work, store, out->table, err) : rc;
     }
     intern_free(&work.texts);
     intern_free(&work.keys);

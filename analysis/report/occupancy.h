@@ -43,6 +43,7 @@ struct occupancy occupancy_of(const struct occupancy_device *device,
                               const struct occupancy_launch *launch);
 /* The limits of the trace's devices, parallel to trace->devices, device_count + 1 of them. All 0
  * where the file does not say. 0 or -1. */
-int occupancy_devices(const struct trace *trace, struct occupancy_device *devices, struct err *err);
+int occupancy_devices(const struct trace *trace, struct store *store,
+                      struct occupancy_device *devices, struct err *err);
 
 #endif

@@ -21,8 +21,8 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/base/err.h"
-#include "analysis/facts/shared.h"
 #include "analysis/filter/select.h"
+#include "analysis/report/shared.h"
 #include "analysis/table/table.h"
 #include "analysis/trace/trace.h"
 

@@ -74,17 +74,20 @@ static void um_migration(void *arg, size_t k, struct store_cursor *row)
 static int um_migrations(struct um_work *work, struct err *err)
 {
     static const char *const COLUMNS[] = {"virtualAddress", "bytes"};
-    struct kit_rows rows = {.table = TRACE_GPU,
-                            .kinds = 1U << TRACE_MIGRATION,
-                            .columns = COLUMNS,
-                            .column_count = 2,
-                            .visit = um_migration,
-                            .arg = work};
+    struct rows_query rows = {.table = TRACE_GPU,
+                              .kinds = 1U << TRACE_MIGRATION,
+                              .columns = COLUMNS,
+                              .column_count = 2,
+                              .visit = um_migration,
+                              .arg = work};
     if (selected_new(work->c->trace, work->c->select, TRACE_GPU, 1U << TRACE_MIGRATION,
                      &work->events, err) != 0) {
         return -1;
     }
-    return kit_rows_visit(work->c->trace, &work->events, &rows, err);
+    struct store *store = shared_store(work->c->shared, err);
+    return store == NULL ? -1
+                         : rows_visit(work->c->trace, store, work->events.list, work->events.count,
+                                      &rows, err);
 }
 
 /* Is a fault kept? Faults have a process and a time, on the GPU also a device. */
@@ -134,7 +137,7 @@ static int um_gather(const struct report_context *c, struct um_work *work, bool 
     if (um_migrations(work, err) != 0) {
         return -1;
     }
-    struct store *store = trace_store(c->trace, err);
+    struct store *store = shared_store(c->shared, err);
     if (store == NULL) {
         return -1;
     }
@@ -143,7 +146,6 @@ static int um_gather(const struct report_context *c, struct um_work *work, bool 
     *has = work->addresses.count > 0 ||
            store_row_bound(store, "CUDA_UM_CPU_PAGE_FAULT_EVENTS") > 0 ||
            store_row_bound(store, "CUDA_UM_GPU_PAGE_FAULT_EVENTS") > 0;
-    store_close(store);
     return rc != 0 || work->failed ? err_set(err, "cannot read the unified-memory events") : 0;
 }
 

@@ -279,10 +279,10 @@ static void test_transfers(void **state)
     model_op(&s.m, s.copies, up, 1900, 2600, TRACE_NONE); /* hidden but for 500 */
     model_op(&s.m, s.copies, within, 2600, 3300, TRACE_NONE); /* 300 exposed */
     model_build(&s.m);
-    struct facts *facts = facts_new(&s.m.trace, NULL);
+    struct shared *shared = shared_new(&s.m.trace, NULL);
     struct transfers_options options = {
         .max_bytes = INT64_MAX, .begin_ns = INT64_MIN, .end_ns = INT64_MAX, .device = TRACE_NONE};
-    assert_int_equal(transfers_find(facts, &options, &transfers, NULL), 0);
+    assert_int_equal(transfers_find(shared, &options, &transfers, NULL), 0);
     assert_int_equal(transfers.count, 2);
     assert_int_equal(transfers.list[0].name, up);
     assert_int_equal(transfers.list[0].count, 3);
@@ -293,12 +293,12 @@ static void test_transfers(void **state)
     assert_int_equal(transfers.list[1].total_ns - transfers.list[1].hidden_ns, 300);
     transfers_free(&transfers);
     /* Time with nothing but copies between memories: 900..1000 and 2000..2500. */
-    assert_int_equal(transfers_exposed_ns(&s.m.trace, 0, INT64_MIN, INT64_MAX), 600);
+    assert_int_equal(transfers_exposed_ns(shared, 0, INT64_MIN, INT64_MAX), 600);
     options.max_bytes = 100; /* of unknown size: none is known to be small */
-    assert_int_equal(transfers_find(facts, &options, &transfers, NULL), 0);
+    assert_int_equal(transfers_find(shared, &options, &transfers, NULL), 0);
     assert_int_equal(transfers.count, 0);
     transfers_free(&transfers);
-    facts_free(facts);
+    shared_free(shared);
     model_free(&s.m);
 }
 

@@ -5,8 +5,7 @@
  *     1. read both tables; their (process, correlation id) are the keys that are wanted
  *     2. one pass over the calls of the file finds the rows that have a wanted key
  *     3. one pass over the API table of the trace finds the events of those rows
- *     4. a wait belongs to the record with the same synchronisation id, else to the last record of
- *        the same event with a smaller correlation id: ids grow with the calls of a process
+ *     4. a wait belongs to the record that syncs.h says
  *
  * Cost: O(calls log waits) time, memory by the waits and records alone.
  */
@@ -15,86 +14,21 @@
 
 #include "analysis/base/array.h"
 #include "analysis/base/sort.h"
-#include "analysis/store/store.h"
+#include "analysis/facts/syncs.h"
 #include "analysis/timeline/relate.h"
-
-#define NONE_ID INT64_C(4294967295) /* stream or event that does not apply */
-
-/* A row of one of the two tables. */
-struct row {
-    uint32_t process;
-    uint32_t api; /* index, TRACE_NONE until it is found */
-    int64_t correlation;
-    int64_t context_id;
-    int64_t stream_id;
-    int64_t event_id;
-    int64_t sync_id; /* 0 where the file has none */
-};
-
-struct rows {
-    struct row *list; /* owned */
-    size_t count;
-};
 
 /* A wanted call, and where its number goes. */
 struct wanted {
     uint32_t process;
     int64_t correlation;
     int64_t file_row; /* rowid, 0 = not found */
-    struct row *row;
+    struct sync_row *row;
 };
 
 struct wanteds {
     struct wanted *list; /* owned; by process and correlation, then by file row */
     size_t count;
 };
-
-static uint32_t process_of(const struct trace *trace, int64_t global_pid)
-{
-    for (uint32_t i = 0; i < trace->process_count; i++) {
-        if (trace->processes[i].global_pid == global_pid) {
-            return i;
-        }
-    }
-    return trace->process_count == 1 ? 0 : TRACE_NONE;
-}
-
-/* ---- 1. the two tables ---- */
-
-static int rows_read(const struct trace *trace, struct store *store, const char *table,
-                     struct rows *out, struct err *err)
-{
-    static const char *const columns[] = {"globalPid", "correlationId", "contextId",
-                                          "streamId",  "eventId",       "eventSyncId"};
-    const struct store_scan scan = {
-        .table = table, .columns = columns, .column_count = 6, .end_row = INT64_MAX};
-    int64_t bound = store_count(store, table, err);
-    if (bound < 0) {
-        return -1;
-    }
-    out->list = calloc((size_t)bound + 1, sizeof *out->list);
-    if (out->list == NULL) {
-        return err_nomem(err, "the waits");
-    }
-    struct store_cursor *cursor = store_scan(store, &scan, err);
-    if (cursor == NULL) {
-        return -1;
-    }
-    int rc = 0;
-    while (out->count < (size_t)bound && (rc = store_next(cursor, err)) == 1) {
-        out->list[out->count++] = (struct row){
-            .process = process_of(trace, store_int(cursor, 0, 0)),
-            .api = TRACE_NONE,
-            .correlation = store_int(cursor, 1, 0),
-            .context_id = store_int(cursor, 2, 0),
-            .stream_id = store_int(cursor, 3, NONE_ID),
-            .event_id = store_int(cursor, 4, NONE_ID),
-            .sync_id = store_int(cursor, 5, 0),
-        };
-    }
-    store_cursor_close(cursor);
-    return rc < 0 ? -1 : 0;
-}
 
 /* ---- 2. the calls of the file ---- */
 
@@ -113,10 +47,10 @@ static int wanted_row_cmp(const void *a, const void *b)
     return COMPARE(x->file_row, y->file_row);
 }
 
-static void wanteds_add(struct wanteds *wanteds, struct rows *rows)
+static void wanteds_add(struct wanteds *wanteds, struct sync_rows *rows)
 {
     for (size_t i = 0; i < rows->count; i++) {
-        struct row *row = &rows->list[i];
+        struct sync_row *row = &rows->list[i];
         wanteds->list[wanteds->count++] = (struct wanted){row->process, row->correlation, 0, row};
     }
 }
@@ -153,7 +87,7 @@ static int find_rows(const struct trace *trace, struct store *store, struct want
         return -1;
     }
     while ((rc = store_next(cursor, err)) == 1) {
-        uint32_t process = process_of(trace, store_global_pid(store_int(cursor, 0, 0)));
+        uint32_t process = sync_process_of(trace, store_global_pid(store_int(cursor, 0, 0)));
         int64_t correlation = store_int(cursor, 1, 0);
         size_t at = wanteds_find(wanteds, process, correlation);
         if (at == wanteds->count || !is_call(store_int(cursor, 2, 0))) {
@@ -184,8 +118,8 @@ static void find_events(const struct trace *trace, struct wanteds *wanteds)
     }
 }
 
-static int find_calls(const struct trace *trace, struct store *store, struct rows *waits,
-                      struct rows *records, struct err *err)
+static int find_calls(const struct trace *trace, struct store *store, struct sync_rows *waits,
+                      struct sync_rows *records, struct err *err)
 {
     struct wanteds wanteds = {0};
     wanteds.list = malloc((waits->count + records->count + 1) * sizeof *wanteds.list);
@@ -205,43 +139,9 @@ static int find_calls(const struct trace *trace, struct store *store, struct row
 
 /* ---- 4. waits with records ---- */
 
-static int record_cmp(const void *a, const void *b)
-{
-    const struct row *x = a;
-    const struct row *y = b;
-    int c = COMPARE(x->process, y->process);
-    if (c == 0) {
-        c = COMPARE(x->event_id, y->event_id);
-    }
-    return c != 0 ? c : COMPARE(x->correlation, y->correlation);
-}
-
-static const struct row *record_of(const struct rows *records, const struct row *wait)
-{
-    size_t low = 0; /* the first record that is not before the wait */
-    BISECT(size_t, low, records->count, mid, record_cmp(&records->list[mid], wait) < 0)
-    const struct row *last = NULL;
-    for (size_t i = low; i > 0; i--) {
-        const struct row *record = &records->list[i - 1];
-        if (record->process != wait->process || record->event_id != wait->event_id) {
-            break;
-        }
-        if (last == NULL) {
-            last = record;
-        }
-        if (wait->sync_id == 0 || record->sync_id == 0) {
-            break;
-        }
-        if (record->sync_id == wait->sync_id) {
-            return record;
-        }
-    }
-    return last;
-}
-
 /* The last op that was put on a stream before a time of the host. A stream is first in, first out,
  * so its ops are in the order of their launches. O(log n) and the ops without a call beside it. */
-static uint32_t last_op(const struct trace *trace, const struct row *stream, int64_t host_ns)
+static uint32_t last_op(const struct trace *trace, const struct sync_row *stream, int64_t host_ns)
 {
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
     const int64_t *call_ns = trace->events[TRACE_API].begin_ns;
@@ -277,19 +177,19 @@ static uint32_t last_op(const struct trace *trace, const struct row *stream, int
     return best;
 }
 
-static struct relate_sync sync_of(const struct trace *trace, const struct rows *records,
-                                  const struct row *wait)
+static struct relate_sync sync_of(const struct trace *trace, const struct sync_rows *records,
+                                  const struct sync_row *wait)
 {
     const int64_t *begin_ns = trace->events[TRACE_API].begin_ns;
     struct relate_sync sync = {
         .wait = wait->api,
         .record = TRACE_NONE,
         .op = TRACE_NONE,
-        .event_id = wait->event_id == NONE_ID ? -1 : wait->event_id,
-        .stream_id = wait->stream_id == NONE_ID ? -1 : wait->stream_id,
+        .event_id = wait->event_id == SYNC_NO_ID ? -1 : wait->event_id,
+        .stream_id = wait->stream_id == SYNC_NO_ID ? -1 : wait->stream_id,
     };
     if (sync.event_id >= 0) {
-        const struct row *record = record_of(records, wait);
+        const struct sync_row *record = sync_record_of(records, wait);
         if (record != NULL && record->api != TRACE_NONE) {
             sync.record = record->api;
             sync.op = last_op(trace, record, begin_ns[record->api]);
@@ -321,7 +221,7 @@ static int numbered_cmp(const void *a, const void *b)
     return c != 0 ? c : COMPARE(x->at, y->at);
 }
 
-static int fill(const struct trace *trace, const struct rows *waits, struct rows *records,
+static int fill(const struct trace *trace, const struct sync_rows *waits, struct sync_rows *records,
                 struct relate_syncs *out)
 {
     struct numbered *numbers = malloc((waits->count + 1) * sizeof *numbers);
@@ -331,7 +231,6 @@ static int fill(const struct trace *trace, const struct rows *waits, struct rows
         free(numbers);
         return -1;
     }
-    sort_list(records->list, records->count, sizeof *records->list, record_cmp);
     for (size_t i = 0; i < waits->count; i++) {
         if (waits->list[i].api != TRACE_NONE) {
             out->list[out->count++] = sync_of(trace, records, &waits->list[i]);
@@ -354,16 +253,16 @@ static int fill(const struct trace *trace, const struct rows *waits, struct rows
 int relate_syncs_load(const struct facts *facts, struct relate_syncs *out, struct err *err)
 {
     const struct trace *trace = facts->trace;
-    struct rows waits = {0};
-    struct rows records = {0};
+    struct sync_rows waits = {0};
+    struct sync_rows records = {0};
     memset(out, 0, sizeof *out);
     struct store *store = trace->path != NULL ? trace_store(trace, NULL) : NULL;
     if (store == NULL) {
         return 0;
     }
-    int rc = rows_read(trace, store, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", &waits, err);
+    int rc = sync_waits_read(trace, store, &waits, err);
     if (rc == 0 && waits.count > 0) {
-        rc = rows_read(trace, store, "CUPTI_ACTIVITY_KIND_CUDA_EVENT", &records, err);
+        rc = sync_records_read(trace, store, &records, err);
         if (rc == 0) {
             rc = find_calls(trace, store, &waits, &records, err);
         }
@@ -372,8 +271,8 @@ int relate_syncs_load(const struct facts *facts, struct relate_syncs *out, struc
         }
     }
     store_close(store);
-    free(waits.list);
-    free(records.list);
+    sync_rows_free(&waits);
+    sync_rows_free(&records);
     if (rc != 0) {
         relate_syncs_free(out);
     }
