@@ -42,7 +42,8 @@ static void report_name(const struct stat *st, struct buf *out)
              (unsigned long long)st->st_mtim.tv_sec, (unsigned long)st->st_mtim.tv_nsec);
 }
 
-/* Is NAME.sqlite beside NAME.nsys-rep, and not older? Puts its path into out. */
+/* Is NAME.sqlite beside NAME.nsys-rep, and not older (report NULL: there is no report)? Puts its
+ * path into out. */
 static bool report_beside(const char *path, const struct stat *report, struct buf *out)
 {
     struct stat st;
@@ -50,7 +51,7 @@ static bool report_beside(const char *path, const struct stat *report, struct bu
     buf_add(out, path, (size_t)(strrchr(path, '.') - path));
     buf_adds(out, ".sqlite");
     return !buf_failed(out) && stat(buf_text(out), &st) == 0 && st.st_size > 0 &&
-           (st.st_mtim.tv_sec > report->st_mtim.tv_sec ||
+           (report == NULL || st.st_mtim.tv_sec > report->st_mtim.tv_sec ||
             (st.st_mtim.tv_sec == report->st_mtim.tv_sec &&
              st.st_mtim.tv_nsec >= report->st_mtim.tv_nsec));
 }
@@ -271,6 +272,9 @@ int report_file_export(const char *path, struct buf *out, struct err *err)
 {
     struct stat st;
     if (stat(path, &st) != 0) {
+        if (errno == ENOENT && report_beside(path, NULL, out)) {
+            return 0; /* `-o x.nsys-rep` made x.sqlite */
+        }
         return err_set(err, "%s: %s", path, errno == ENOENT ? "no such file" : strerror(errno));
     }
     if (!S_ISREG(st.st_mode)) {

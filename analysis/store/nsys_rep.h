@@ -3,7 +3,8 @@
  *
  * Where nsys is on PATH, the report is exported once into the user's cache folder, where it is found
  * again by the report's place, size and time (cache_folder.h). An export that the user has beside
- * the report (NAME.sqlite, not older) is taken as it is. No file of the user is written.
+ * the report (NAME.sqlite, not older) is taken as it is, also where there is no report, because the
+ * name is what a command line for nsys had. No file of the user is written.
  */
 #ifndef CUTLINE_STORE_NSYS_REP_H
 #define CUTLINE_STORE_NSYS_REP_H

@@ -203,7 +203,7 @@ static uint64_t wanted_kinds(const struct session_config *config)
         kinds |= UINT64_C(1) << CUPTI_KIND_RUNTIME;
         kinds |= config->driver_api ? UINT64_C(1) << CUPTI_KIND_DRIVER : 0;
     }
-    if (config->api == SESSION_API_ALL) {
+    if (config->api == SESSION_API_ALL && config->cuda_events) {
         kinds |= UINT64_C(1) << CUPTI_KIND_CUDA_EVENT;
     }
     if (config->graph == SESSION_GRAPH_GRAPH) {

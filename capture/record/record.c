@@ -117,8 +117,15 @@ static void set_variable(void *arg, const char *name, const char *value)
     }
 }
 
+/* POSIX wants it declared by the program. */
+extern char **environ;
+
 static void child_environment(const struct run *run)
 {
+    static char *nothing[] = {NULL};
+    if (run->opts->clear_env) {
+        environ = nothing;
+    }
     for (int i = 0; i < run->opts->env_n; i++) {
         const char *equals = strchr(run->opts->env[i], '=');
         char name[256];

@@ -32,6 +32,7 @@ struct record_opts {
     int kill_signal; /* sent to all when the duration or the capture range is over; 0: none */
     bool wait_primary; /* not for processes that the command leaves running */
     bool show_output; /* else the command's output goes to /dev/null */
+    bool clear_env; /* the command gets env alone, not our environment */
     bool replace_injection; /* take the place of another injection library in the environment */
     const char
         *session_dir; /* where the session folder goes; NULL: TMPDIR, /tmp, or the output's */

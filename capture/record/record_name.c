@@ -88,6 +88,7 @@ static int add_macro(const char *at, struct macros *macros, struct buf *out, str
 static int expand(const char *pattern, struct macros *macros, struct buf *out, struct err *err)
 {
     static const char suffix[] = ".sqlite";
+    static const char *const reports[] = {".nsys-rep", ".qdrep", ".qdstrm"};
     buf_reset(out);
     for (const char *at = pattern; *at;) {
         if (*at != '%') {
@@ -99,6 +100,14 @@ static int expand(const char *pattern, struct macros *macros, struct buf *out, s
             return -1;
         }
         at += taken + 1;
+    }
+    for (size_t i = 0; i < sizeof reports / sizeof *reports; i++) {
+        size_t len = strlen(reports[i]); /* x.nsys-rep is x.sqlite, as nsys's own export of it */
+        if (out->len > len && strcmp(out->data + out->len - len, reports[i]) == 0) {
+            out->len -= len;
+            out->data[out->len] = '\0';
+            break;
+        }
     }
     if (out->len < strlen(suffix) || strcmp(out->data + out->len - strlen(suffix), suffix) != 0) {
         buf_adds(out, suffix);

@@ -42,11 +42,25 @@ static int add_domain(struct session_config *config, const char *text, size_t le
     return 0;
 }
 
+void record_ignore(struct buf *ignored, const char *what)
+{
+    const char *at = buf_text(ignored);
+    size_t len = strlen(what);
+    for (at = strstr(at, what); at != NULL; at = strstr(at + 1, what)) {
+        bool begins = at == ignored->data || at[-1] == ' ';
+        if (begins && (at[len] == ',' || at[len] == '\0')) {
+            return;
+        }
+    }
+    buf_addf(ignored, "%s%s", ignored->len ? ", " : "", what);
+}
+
 /* ---- --trace --------------------------------------------------------------------------------- */
 
 enum trace_action {
     TRACE_NOTHING,
     TRACE_CUDA,
+    TRACE_CUDA_HARDWARE,
     TRACE_NVTX,
     TRACE_DOMAIN, /* NVTX of one library */
     TRACE_IGNORED
@@ -62,6 +76,7 @@ static const struct trace_word {
     {"none", TRACE_NOTHING, NULL, 0, 0},
     {"cuda", TRACE_CUDA, NULL, 0, 0},
     {"cuda-sw", TRACE_CUDA, NULL, 0, 0},
+    {"cuda-hw", TRACE_CUDA_HARDWARE, NULL, 0, 0},
     {"nvtx", TRACE_NVTX, NULL, 0, 0},
     {"nccl", TRACE_DOMAIN, "NCCL", 0, 0},
     /* cuBLAS and cuDNN tell of their handles at level 1, cuSPARSE and cuSOLVER at 2 alone */
@@ -83,6 +98,22 @@ static const struct trace_word {
     {"oshmem", TRACE_IGNORED, NULL, 0, 0},
     {"syscall", TRACE_IGNORED, NULL, 0, 0},
     {"python-gil", TRACE_IGNORED, NULL, 0, 0},
+    {"gds", TRACE_IGNORED, NULL, 0, 0},
+    {"s3", TRACE_IGNORED, NULL, 0, 0},
+    {"nvvideo", TRACE_IGNORED, NULL, 0, 0},
+    {"nvmedia", TRACE_IGNORED, NULL, 0, 0},
+    {"cudla", TRACE_IGNORED, NULL, 0, 0},
+    {"cudla-verbose", TRACE_IGNORED, NULL, 0, 0},
+    {"tegra-accelerators", TRACE_IGNORED, NULL, 0, 0},
+    {"opengl-annotations", TRACE_IGNORED, NULL, 0, 0},
+    {"vulkan-annotations", TRACE_IGNORED, NULL, 0, 0},
+    {"dx11", TRACE_IGNORED, NULL, 0, 0},
+    {"dx11-annotations", TRACE_IGNORED, NULL, 0, 0},
+    {"dx12", TRACE_IGNORED, NULL, 0, 0},
+    {"dx12-annotations", TRACE_IGNORED, NULL, 0, 0},
+    {"openxr", TRACE_IGNORED, NULL, 0, 0},
+    {"openxr-annotations", TRACE_IGNORED, NULL, 0, 0},
+    {"wddm", TRACE_IGNORED, NULL, 0, 0},
 };
 
 static const struct trace_word *find_trace(const char *text, size_t len)
@@ -102,6 +133,10 @@ static int do_trace(const struct trace_word *word, struct session_config *config
     uint8_t *level = &libraries->level[word->library];
     *level = word->level > *level ? word->level : *level;
     switch (word->action) {
+    case TRACE_CUDA_HARDWARE:
+        record_ignore(ignored, "the GPU's own trace (cuda-hw; CUPTI's is recorded)");
+        config->trace_cuda = true;
+        return 0;
     case TRACE_CUDA:
         config->trace_cuda = true;
         return 0;
@@ -113,7 +148,7 @@ static int do_trace(const struct trace_word *word, struct session_config *config
         config->trace_cuda = true;
         return add_domain(config, word->domain, strlen(word->domain), err);
     case TRACE_IGNORED:
-        buf_addf(ignored, "%s%s", ignored->len ? ", " : "", word->word);
+        record_ignore(ignored, word->word);
         return 0;
     case TRACE_NOTHING:
         break;
@@ -219,9 +254,13 @@ int record_parse_domains(const char *text, enum session_domains mode, struct ses
 
 /* ---- others ---------------------------------------------------------------------------------- */
 
-int record_parse_graph(const char *text, struct session_config *config, struct err *err)
+int record_parse_graph(const char *text, struct session_config *config, struct buf *ignored,
+                       struct err *err)
 {
     size_t len = head_len(text);
+    if (strstr(text + len, "host-and-device") != NULL) {
+        record_ignore(ignored, "graphs that the device launches");
+    }
     if (is_word(text, len, "graph") || is_word(text, len, "node")) {
         config->graph = is_word(text, len, "node") ? SESSION_GRAPH_NODE : SESSION_GRAPH_GRAPH;
         return 0;

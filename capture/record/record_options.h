@@ -8,6 +8,9 @@
 #include "capture/record/record_libraries.h"
 #include "capture/spool/session.h"
 
+/* Adds what was asked for and cannot be recorded to the list of it, once. */
+void record_ignore(struct buf *ignored, const char *what);
+
 /* --trace: "cuda,nvtx", "none", ...; what nsys can trace and we cannot is named in ignored. */
 int record_parse_trace(const char *text, struct session_config *config,
                        struct record_libraries *libraries, struct buf *ignored, struct err *err);
@@ -26,7 +29,8 @@ int record_parse_domains(const char *text, enum session_domains mode, struct ses
                          struct err *err);
 
 /* --cuda-graph-trace: "graph" or "node", with what nsys allows behind a colon. */
-int record_parse_graph(const char *text, struct session_config *config, struct err *err);
+int record_parse_graph(const char *text, struct session_config *config, struct buf *ignored,
+                       struct err *err);
 
 /* --kill: none, sigterm, sigkill, sigint, a number. *signal is 0 for none. */
 int record_parse_kill(const char *text, int *signal, struct err *err);

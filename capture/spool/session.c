@@ -47,6 +47,7 @@ static const struct field fields[] = {
     FIELD(trace_nvtx, FIELD_BOOL),
     FIELD(driver_api, FIELD_BOOL),
     FIELD(memory_usage, FIELD_BOOL),
+    FIELD(cuda_events, FIELD_BOOL),
     FIELD(ring, FIELD_BOOL),
     FIELD(api, FIELD_ENUM),
     FIELD(graph, FIELD_ENUM),
@@ -71,6 +72,7 @@ void session_config_init(struct session_config *config)
     memset(config, 0, sizeof(*config));
     config->trace_cuda = true;
     config->trace_nvtx = true;
+    config->cuda_events = true;
     config->api = SESSION_API_ALL;
     config->graph = SESSION_GRAPH_GRAPH;
     config->range = SESSION_RANGE_NONE;

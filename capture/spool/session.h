@@ -80,6 +80,7 @@ struct session_config {
     bool trace_nvtx; /* default true */
     bool driver_api; /* record driver API rows too; default false */
     bool memory_usage; /* --cuda-memory-usage: MEMORY2 and MEMORY_POOL records; default false */
+    bool cuda_events; /* CUDA_EVENT records, where api is ALL; default true */
     bool ring; /* --ring: max_size_bytes keeps the newest instead of the oldest data */
     enum session_api api; /* default SESSION_API_ALL */
     enum session_graph graph; /* default SESSION_GRAPH_GRAPH */

@@ -64,6 +64,9 @@ for layout in 11.4 11.6 12.1 12.6 13.0 13.4; do
     record "layout=$layout" records 300
     python3 compare.py "$layout"
 done
+MORE="--cuda-event-trace=false" record layout=13.0 records 300
+python3 compare.py "no events"
+! grep -q '^delivered 36 ' out || fail "--cuda-event-trace=false leaves CUDA events on"
 record layout=12.6 backwards 300
 python3 compare.py backwards
 MORE="--buffers-max 8M" record layout=13.0,per_thread=1 crowd 300

@@ -9,12 +9,15 @@
 #include "capture/record/record.h"
 #include "capture/record/record_options.h"
 #include "viewer/cli/command.h"
+#include "viewer/cli/nsys_profile.h"
 #include "viewer/cli/opts.h"
 #include "viewer/cli/output.h"
 
 enum {
     ENV_MAX = 256,
-    BAR_COLS = 40
+    BAR_COLS = 40,
+    RANGE_HOTKEY = 3, /* in the choices of --capture-range, whose others are session_range */
+    EVENTS_FALSE = 2, /* in those of --cuda-event-trace */
 };
 
 struct record_args {
@@ -34,8 +37,9 @@ struct record_args {
     bool stats;
     bool print_env;
     bool shutdown;
-    bool accepted; /* options of nsys that change nothing here */
-    const char *accepted_text;
+    int cuda_events;
+    bool stop_on_range_end;
+    bool inherit_environment;
 };
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -74,7 +78,25 @@ static int call_exclude(void *args, const char *value, struct err *err)
 static int call_graph(void *args, const char *value, struct err *err)
 {
     struct record_args *record = args;
-    return record_parse_graph(value, &record->record.config, err);
+    return record_parse_graph(value, &record->record.config, &record->ignored, err);
+}
+
+static int call_export(void *args, const char *value, struct err *err)
+{
+    struct record_args *record = args;
+    (void)err;
+    if (nsys_profile_export(value) != NULL) {
+        record_ignore(&record->ignored, nsys_profile_export(value));
+    }
+    return 0;
+}
+
+static int known_asked(void *args, const struct opts_known *known, struct err *err)
+{
+    struct record_args *record = args;
+    (void)err;
+    record_ignore(&record->ignored, known->what);
+    return 0;
 }
 
 static int call_kill(void *args, const char *value, struct err *err)
@@ -120,19 +142,26 @@ static const struct opts_option OPTIONS[] = {
     {0, "cuda-graph-trace", "HOW", .kind = OPTS_CALL, .call = call_graph, .choices = "graph|node",
      .help = "graph (default): one event for each launch of a CUDA graph; node: each kernel, copy "
              "and set of it, with more overhead."},
+    {0, "cuda-event-trace", "WHETHER", .kind = OPTS_CHOICE, .choices = "auto|true|false",
+     .at = AT(cuda_events),
+     .help =
+         "Record CUDA events, which relate streams to each other. auto and true (default): where "
+         "all CUDA calls are; false: not."},
     {0, "nvtx-domain-include", "DOMAIN,...", .kind = OPTS_CALL, .call = call_include,
      .help = "Record these NVTX domains alone; default is the one without a name."},
     {0, "nvtx-domain-exclude", "DOMAIN,...", .kind = OPTS_CALL, .call = call_exclude,
      .help = "Record all NVTX domains but these."},
     {.kind = OPTS_GROUP, .help = "When to record"},
-    {'c', "capture-range", "KIND", .kind = OPTS_CHOICE, .choices = "none|cudaProfilerApi|nvtx",
-     .at = AT(range),
+    {'c', "capture-range", "KIND", .kind = OPTS_CHOICE,
+     .choices = "none|cudaProfilerApi|nvtx|hotkey", .at = AT(range),
      .help = "Record only between cudaProfilerStart and cudaProfilerStop, or within the NVTX range "
-             "of --nvtx-capture. Default: none."},
+             "of --nvtx-capture. Default: none; hotkey is taken for it."},
     {0, "capture-range-end", "WHAT", .kind = OPTS_CALL, .call = call_range_end,
      .choices = "none|stop|stop-shutdown|repeat|repeat-shutdown",
      .help = "After the range: none (go on recording), stop (default), stop-shutdown (end the "
              "command as --kill says), repeat[:N], repeat-shutdown:N."},
+    {0, "stop-on-range-end", .kind = OPTS_BOOL, .at = AT(stop_on_range_end),
+     .help = "The old form: true is --capture-range-end=stop, false is none."},
     {'p', "nvtx-capture", "RANGE[@DOMAIN]", .kind = OPTS_CALL, .call = call_nvtx_capture,
      .help = "The NVTX range of --capture-range=nvtx; RANGE@* in any domain. Registered and other "
              "texts match."},
@@ -148,16 +177,21 @@ static const struct opts_option OPTIONS[] = {
     {.kind = OPTS_GROUP, .help = "Where to"},
     {'o', "output", "FILE", .kind = OPTS_TEXT, .complete = OPTS_COMPLETE_FILE,
      .at = AT(record.output),
-     .help = "The capture; .sqlite is added where it is missing. %h is the host, %p the command's "
+     .help = "The capture; .sqlite is added where it is missing, and takes the place of .nsys-rep. "
+             "%h is the host, %p the command's "
              "process id, %n the first free number, %q{NAME} a variable of the environment, %% a "
              "percent sign. Default: report%n."},
     {'f', "force-overwrite", .kind = OPTS_BOOL, .at = AT(record.overwrite),
      .help = "Replace FILE where it exists."},
+    {0, "export", "FORMAT", .kind = OPTS_CALL, .call = call_export, .choices = "none|sqlite",
+     .help = "none, sqlite: the capture is SQLite already. Other formats are not written."},
     {0, "stats", .kind = OPTS_BOOL, .at = AT(stats),
      .help = "Print the reports of cutline stats afterwards."},
     {.kind = OPTS_GROUP, .help = "The command"},
     {'e', "env-var", "NAME=VALUE,...", .kind = OPTS_LIST, .at = AT(env_lists),
      .help = "Variables for the command's environment. They are not stored."},
+    {'n', "inherit-environment", .kind = OPTS_BOOL, .at = AT(inherit_environment),
+     .help = "Default: true; false gives the command the variables of --env-var alone."},
     {'w', "show-output", .kind = OPTS_BOOL, .at = AT(record.show_output),
      .help = "Let the command print. Default: true; false sends what it prints to /dev/null."},
     {0, "wait", "WHOM", .kind = OPTS_CHOICE, .choices = "all|primary", .at = AT(wait),
@@ -177,7 +211,7 @@ static const struct opts_option OPTIONS[] = {
      .help =
          "How much of what CUPTI wrote may wait in a process until it is taken over; what comes "
          "beyond it is counted as lost. 0: no limit. Default: 128M."},
-    {0, "cuda-flush-interval", "MS", .kind = OPTS_INT, .max = 3600000, .at = AT(flush_ms),
+    {0, "cuda-flush-interval", "MS", .kind = OPTS_INT, .max = UINT32_MAX, .at = AT(flush_ms),
      .help = "Take what CUPTI has every so many milliseconds; 0: only full buffers. Default: "
              "1000."},
     {0, "cupti", "FILE", .kind = OPTS_CALL, .call = call_cupti, .complete = OPTS_COMPLETE_FILE,
@@ -194,25 +228,6 @@ static const struct opts_option OPTIONS[] = {
     {0, "print-env", .kind = OPTS_FLAG, .at = AT(print_env),
      .help = "Print the two variables that make a program record, for a command that cutline "
              "cannot start itself (in a job script, a container, another shell)."},
-    {.kind = OPTS_GROUP, .help = "Accepted as nsys has them, without effect"},
-    {'s', "sample", "WHAT", .kind = OPTS_TEXT, .at = AT(accepted_text),
-     .choices = "none|cpu|process-tree|system-wide", .help = "CPU samples are never taken."},
-    {0, "cpuctxsw", "WHAT", .kind = OPTS_TEXT, .at = AT(accepted_text),
-     .choices = "none|process-tree|system-wide", .help = "Context switches are never recorded."},
-    {'b', "backtrace", "HOW", .kind = OPTS_TEXT, .at = AT(accepted_text),
-     .choices = "none|auto|fp|lbr|dwarf", .help = "Call stacks are never taken."},
-    {0, "cudabacktrace", "WHAT", .kind = OPTS_TEXT, .at = AT(accepted_text),
-     .help = "Call stacks are never taken."},
-    {0, "python-backtrace", "WHAT", .kind = OPTS_TEXT, .at = AT(accepted_text),
-     .help = "Call stacks are never taken."},
-    {'x', "stop-on-exit", .kind = OPTS_BOOL, .at = AT(accepted),
-     .help = "The recording ends with the command and its processes."},
-    {0, "flush-on-cudaprofilerstop", .kind = OPTS_BOOL, .at = AT(accepted),
-     .help = "CUPTI is always flushed there."},
-    {0, "trace-fork-before-exec", .kind = OPTS_BOOL, .at = AT(accepted),
-     .help = "Forked processes are always recorded."},
-    {0, "export", "FORMAT", .kind = OPTS_TEXT, .at = AT(accepted_text), .choices = "none|sqlite",
-     .help = "The capture is SQLite already."},
     {.kind = OPTS_END},
 };
 
@@ -227,6 +242,9 @@ static const struct opts_spec SPEC = {
     .operands_max = -1,
     .stop_at_operand = true,
     .complete = OPTS_COMPLETE_PROGRAM,
+    .known = nsys_profile_options,
+    .known_about = "Accepted from nsys profile; what they ask for is named as not recorded",
+    .known_asked = known_asked,
     .examples = "cutline record -o train python train.py\n"
                 "cutline record -c cudaProfilerApi -o step%n python train.py\n"
                 "cutline record -t nvtx -p forward -c nvtx ./infer\n"
@@ -272,7 +290,16 @@ static int split_env(struct record_args *args, struct err *err)
 static int finish_options(struct record_args *args, const struct opts_rest *rest, struct err *err)
 {
     struct session_config *config = &args->record.config;
+    if (args->range == RANGE_HOTKEY) {
+        record_ignore(&args->ignored, "a range by hot key (all is recorded)");
+        args->range = SESSION_RANGE_NONE;
+    }
     config->range = (enum session_range)args->range;
+    config->cuda_events = args->cuda_events != EVENTS_FALSE;
+    args->record.clear_env = !args->inherit_environment;
+    if (!args->stop_on_range_end && config->range_end == SESSION_RANGE_END_STOP) {
+        config->range_end = SESSION_RANGE_END_NONE;
+    }
     config->flush_interval_ms = (uint32_t)args->flush_ms;
     config->buffer_bytes = (uint64_t)args->buffer_bytes;
     config->buffers_max_bytes = args->buffers_bytes > 0 ? (uint64_t)args->buffers_bytes : INT64_MAX;
@@ -293,7 +320,8 @@ static int finish_options(struct record_args *args, const struct opts_rest *rest
         return err_set(err, "--capture-range=nvtx needs the range: --nvtx-capture RANGE");
     }
     if (config->range != SESSION_RANGE_NVTX && *config->range_message) {
-        return err_set(err, "--nvtx-capture needs --capture-range=nvtx");
+        record_ignore(&args->ignored, "--nvtx-capture (it needs --capture-range=nvtx)");
+        *config->range_message = '\0';
     }
     if (args->max_bytes && args->ring_bytes) {
         return err_set(err, "--max-size keeps the oldest events and --ring the newest: give one");
@@ -441,6 +469,8 @@ static int record_main(int argc, char **argv)
     }
     args->flush_ms = 1000;
     args->record.show_output = true;
+    args->stop_on_range_end = true;
+    args->inherit_environment = true;
     args->record.say = say;
     session_config_init(&args->record.config);
     args->buffers_bytes = (int64_t)args->record.config.buffers_max_bytes;

@@ -41,6 +41,65 @@ static const char *shown(const struct opts_option *option, char out[64])
     return out;
 }
 
+/* ---- options of another tool ---- */
+
+/* The option of exactly that name or letter; NULL where there is none. */
+static const struct opts_known *find_known(const struct parse *p, char letter, const char *name,
+                                           size_t len)
+{
+    const struct opts_known *known = p->spec == NULL ? NULL : p->spec->known;
+    for (; known != NULL && known->name != NULL; known++) {
+        bool is_letter = letter != 0 && known->letter == letter;
+        bool is_name =
+            name != NULL && strlen(known->name) == len && strncmp(known->name, name, len) == 0;
+        if (is_letter || is_name) {
+            return known;
+        }
+    }
+    return NULL;
+}
+
+/* Does the argument leave the thing out? */
+static bool asks_nothing(const struct opts_known *known, const char *value)
+{
+    static const char *const nothing[] = {"", "none", "false", "no", "off"};
+    for (size_t i = 0; i < sizeof nothing / sizeof nothing[0]; i++) {
+        if (strcmp(value, nothing[i]) == 0) {
+            return true;
+        }
+    }
+    if (known->is_bool && strcmp(value, "0") == 0) {
+        return true;
+    }
+    return known->none != NULL && strcmp(value, known->none) == 0;
+}
+
+/* attached: what follows the = or the letter; NULL where nothing does. */
+static int apply_known(struct parse *p, const struct opts_known *known, const char *attached)
+{
+    const char *word = p->next < p->argc ? p->argv[p->next] : NULL;
+    const char *value = attached;
+    if (attached == NULL && known->is_bool) {
+        bool given = word != NULL && (strcmp(word, "true") == 0 || strcmp(word, "false") == 0);
+        p->next += given ? 1 : 0;
+        value = given ? word : "true";
+    } else if (attached == NULL && word == NULL) {
+        return err_set(p->err, "--%s needs an argument", known->name);
+    } else if (attached == NULL) {
+        p->next++;
+        value = word;
+    }
+    if (known->call != NULL && known->call(p->args, value, p->err) != 0) {
+        return err_prefix(p->err, "--%s", known->name);
+    }
+    if (known->what == NULL || asks_nothing(known, value)) {
+        return 0;
+    }
+    return p->spec->known_asked(p->args, known, p->err);
+}
+
+/* ---- options of the table ---- */
+
 static int apply(struct parse *p, const struct opts_option *option, const char *value)
 {
     if (option == &HELP) {
@@ -82,13 +141,17 @@ static int apply_detached(struct parse *p, const struct opts_option *option)
 static int unknown_option(const struct parse *p, const char *name, size_t len)
 {
     const struct opts_option *options = spec_options(p->spec);
-    const char *names[256];
+    const char *names[402];
     char word[64];
     size_t count = 0;
-    for (; options->kind != OPTS_END && count < 254; options++) {
+    for (; options->kind != OPTS_END && count < 200; options++) {
         if (options->kind != OPTS_GROUP) {
             names[count++] = options->name;
         }
+    }
+    for (const struct opts_known *known = p->spec == NULL ? NULL : p->spec->known;
+         known != NULL && known->name != NULL && count < 400; known++) {
+        names[count++] = known->name;
     }
     names[count++] = HELP.name;
     names[count] = NULL;
@@ -132,6 +195,10 @@ static int parse_long(struct parse *p, const char *name)
 {
     char text[64];
     size_t len = strcspn(name, "=");
+    const struct opts_known *known = find_known(p, 0, name, len);
+    if (known != NULL) {
+        return apply_known(p, known, name[len] == '=' ? name + len + 1 : NULL);
+    }
     const struct opts_option *option = find_long(p, name, len);
     if (option == NULL) {
         return -1;
@@ -159,6 +226,11 @@ static const struct opts_option *find_short(const struct parse *p, char letter)
 static int parse_short(struct parse *p, const char *letters)
 {
     for (; *letters != '\0'; letters++) {
+        const struct opts_known *known = find_known(p, *letters, NULL, 0);
+        if (known != NULL) {
+            const char *rest = letters + (letters[1] == '=' ? 2 : 1);
+            return apply_known(p, known, letters[1] == '\0' ? NULL : rest);
+        }
         const struct opts_option *option = find_short(p, *letters);
         if (option == NULL) {
             return err_set(p->err, "no option -%c; --help lists the options", *letters);

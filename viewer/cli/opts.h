@@ -125,6 +125,19 @@ struct opts_option {
     const char *help; /* whole sentences; the default is named here */
 };
 
+/*
+ * An option of the tool whose command lines a command takes too. It is parsed, and has one word in
+ * --help and the manual page; what to make of it is the command's business.
+ */
+struct opts_known {
+    char letter; /* 0: no short form */
+    const char *name; /* NULL ends a list */
+    bool is_bool; /* true|false, which may be left out; else an argument follows */
+    const char *what; /* what it asks for, where the command cannot give it; NULL: nothing to say */
+    const char *none; /* the argument that does not ask for it, beside those that mean "no" */
+    int (*call)(void *args, const char *value, struct err *err); /* does something; may be NULL */
+};
+
 struct opts_spec {
     const char *about; /* a paragraph or more (blank line between) for --help; may be NULL */
     const struct opts_option *options; /* ends with OPTS_END; NULL: only --help */
@@ -134,6 +147,10 @@ struct opts_spec {
     enum opts_complete complete; /* what the operands are */
     const char *operand_choices; /* "bash|zsh|fish": instead of complete */
     const char *examples; /* lines of "command   what it does" for --help; may be NULL */
+    const struct opts_known *known; /* may be NULL */
+    const char *known_about; /* the heading over their names */
+    /* Something of known was asked for that the command cannot give. 0, or -1 with err set. */
+    int (*known_asked)(void *args, const struct opts_known *known, struct err *err);
 };
 
 struct opts_rest {

@@ -90,6 +90,27 @@ static void help_options(struct buf *out, const struct opts_option *options)
     help_option(out, &HELP);
 }
 
+/* "--a, --b, ..." of the options of another tool. */
+static void known_names(struct buf *out, const struct opts_known *known)
+{
+    for (; known->name != NULL; known++) {
+        if (known->letter != 0) {
+            buf_addf(out, "-%c, ", known->letter);
+        }
+        buf_addf(out, "--%s%s", known->name, known[1].name == NULL ? "" : ", ");
+    }
+}
+
+static void help_known(struct buf *out, const struct opts_spec *spec)
+{
+    struct buf names = {0};
+    known_names(&names, spec->known);
+    buf_addf(out, "\n%s:\n", spec->known_about);
+    wrap(out, buf_text(&names), 4, 0);
+    out->failed = out->failed || buf_failed(&names);
+    buf_free(&names);
+}
+
 void opts_help(const struct command *command, struct buf *out)
 {
     const struct opts_spec *spec = command->options;
@@ -100,6 +121,9 @@ void opts_help(const struct command *command, struct buf *out)
         wrap(out, spec->about, 0, 0);
     }
     help_options(out, spec == NULL ? NULL : spec->options);
+    if (spec != NULL && spec->known != NULL) {
+        help_known(out, spec);
+    }
     if (spec != NULL && spec->examples != NULL) {
         buf_addf(out, "\nExamples:\n%s", spec->examples);
         if (spec->examples[strlen(spec->examples) - 1] != '\n') {
@@ -198,4 +222,12 @@ void opts_mdoc(const struct command *command, struct buf *out)
         buf_adds(out, ".Bl -tag -width Ds\n");
     }
     buf_adds(out, ".It Fl h , Fl Fl help\nPrint a short help text.\n.El\n");
+    if (command->options != NULL && command->options->known != NULL) {
+        struct buf names = {0};
+        known_names(&names, command->options->known);
+        buf_addf(out, ".Ss %s\n", command->options->known_about);
+        mdoc_text(out, buf_text(&names));
+        out->failed = out->failed || buf_failed(&names);
+        buf_free(&names);
+    }
 }

@@ -17,6 +17,7 @@ struct sample {
     uint32_t trace;
     const char *dump;
     int calls;
+    char asked[64]; /* names of known options that asked for something */
 };
 
 static int count_call(void *args, const char *value, struct err *err)
@@ -54,7 +55,26 @@ static const struct opts_option OPTIONS[] = {
 };
 /* clang-format on */
 
+static int asked(void *args, const struct opts_known *known, struct err *err)
+{
+    struct sample *sample = args;
+    (void)err;
+    (void)strncat(sample->asked, known->what, sizeof sample->asked - strlen(sample->asked) - 1);
+    return 0;
+}
+
+static const struct opts_known KNOWN[] = {
+    {'s', "sample", false, "S", NULL, NULL},     {0, "scope", false, "O", "tree", NULL},
+    {'y', "switch", true, "W", NULL, NULL},      {0, "detail", false, NULL, NULL, NULL},
+    {0, "forma", false, NULL, NULL, count_call}, {0, NULL, false, NULL, NULL, NULL},
+};
+
 static const struct opts_spec SPEC = {.options = OPTIONS, .operands_max = 2};
+static const struct opts_spec KNOWS = {.options = OPTIONS,
+                                       .operands_max = 2,
+                                       .known = KNOWN,
+                                       .known_about = "Known",
+                                       .known_asked = asked};
 static const struct opts_spec STOPS = {
     .options = OPTIONS, .operands_min = 1, .operands_max = -1, .stop_at_operand = true};
 
@@ -258,6 +278,45 @@ static void test_help_text_fits_the_terminal(void **state)
     buf_free(&help);
 }
 
+/* Options of another tool: each form, what asks for nothing, and our own names beside them. */
+static void test_options_of_another_tool(void **state)
+{
+    static const struct {
+        const char *line;
+        const char *asked;
+        int operands;
+    } CASES[] = {
+        {"--sample=cpu a", "S", 1},
+        {"--sample cpu a b", "S", 2},
+        {"-s cpu -scpu -s=cpu", "SSS", 0},
+        {"-s none --sample=false --sample= a", "", 1},
+        {"--scope=tree --scope=all", "O", 0},
+        {"--switch --switch=1 -y true -y", "WWWW", 0},
+        {"--switch false -y false --switch=0 a b", "", 2},
+        {"--switch a", "W", 1},
+        {"--detail 5 --detail=x a", "", 1},
+        {"--forma=5 --format=csv", "", 0},
+    };
+    struct sample sample;
+    struct opts_rest rest;
+    struct err err;
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        assert_int_equal(parse(&KNOWS, CASES[i].line, &sample, &rest, &err), 0);
+        assert_string_equal(sample.asked, CASES[i].asked);
+        assert_int_equal(rest.argc, CASES[i].operands);
+    }
+    assert_int_equal(sample.calls, 1);
+    assert_int_equal(sample.format, 1);
+    assert_int_equal(parse(&KNOWS, "--sample", &sample, &rest, &err), -1);
+    assert_string_equal(err.text, "--sample needs an argument");
+    assert_int_equal(parse(&KNOWS, "--forma=bad", &sample, &rest, &err), -1);
+    assert_string_equal(err.text, "--forma: not this");
+    assert_int_equal(parse(&KNOWS, "--smaple=cpu", &sample, &rest, &err), -1);
+    assert_non_null(strstr(err.text, "did you mean --sample?"));
+    assert_int_equal(parse(&SPEC, "--sample=cpu", &sample, &rest, &err), -1);
+}
+
 static void test_nearest_word(void **state)
 {
     static const char *const NAMES[] = {"view", "stats", "record", "analyze", NULL};
@@ -282,6 +341,7 @@ int main(void)
         cmocka_unit_test(test_help_is_found_anywhere),
         cmocka_unit_test(test_a_list_that_is_too_long_is_refused),
         cmocka_unit_test(test_help_text_fits_the_terminal),
+        cmocka_unit_test(test_options_of_another_tool),
         cmocka_unit_test(test_nearest_word),
     };
     return cmocka_run_group_tests_name("opts", tests, NULL, NULL);
