@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/shell.h"
 #include "analysis/base/timefmt.h"
 #include "analysis/base/utf8.h"
 #include "analysis/detect/detector.h"
 #include "analysis/detect/findings.h"
 #include "analysis/detect/rules_text.h"
-#include "analysis/export/recipe.h"
 
 enum {
     PAGE_COLS = 79,
@@ -136,6 +136,29 @@ static const char *rule_key(const char *rule, const struct findings_page *page)
                                                  : NULL;
 }
 
+/* The command that shows the finding, on one line whatever its length: a shell that is given the rest
+ * of a line as a line of its own would run it. */
+static void see(const struct finding *finding, const struct findings_page *page, struct buf *out)
+{
+    struct buf text = {0};
+    const char *key = rule_key(finding->rule, page);
+    buf_addf(&text, "See: %s ", finding->show);
+    shell_quote_path(&text, page->file);
+    buf_fill(out, ' ', INDENT);
+    buf_add(out, buf_text(&text), text.len);
+    if (key != NULL) {
+        if (INDENT + text.len + sizeof " (key X in the timeline)" <= PAGE_COLS) {
+            buf_addc(out, ' ');
+        } else {
+            buf_addc(out, '\n');
+            buf_fill(out, ' ', WRAP_INDENT);
+        }
+        buf_addf(out, "(key %s in the timeline)", key);
+    }
+    buf_addc(out, '\n');
+    buf_free(&text);
+}
+
 static void page_finding(const struct finding *finding, size_t number,
                          const struct findings_page *page, struct buf *out)
 {
@@ -159,18 +182,7 @@ static void page_finding(const struct finding *finding, size_t number,
     buf_free(&title);
     line(out, "", finding->evidence);
     line(out, "Try: ", finding->advice);
-    struct buf command = {0};
-    struct buf word = {0};
-    recipe_quote(&word, page->file, strlen(page->file));
-    buf_addf(&command, "%s ", finding->show);
-    utf8_sanitize(&command, buf_text(&word), word.len, false);
-    buf_free(&word);
-    const char *key = rule_key(finding->rule, page);
-    if (key != NULL) {
-        buf_addf(&command, " (key %s in the timeline)", key);
-    }
-    line(out, "See: ", buf_text(&command));
-    buf_free(&command);
+    see(finding, page, out);
 }
 
 /* One line for each rule that sees again what another one counts: its first finding, how many more

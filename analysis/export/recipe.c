@@ -3,8 +3,7 @@
  *
  * ncu matches --kernel-name against the function's name without namespace, template arguments and
  * parameters (its --kernel-name-base is "function"), which is the short name of a capture; it
- * counts
- * --launch-skip among the launches that match (Nsight Compute CLI documentation).
+ * counts --launch-skip among the launches that match (Nsight Compute CLI documentation).
  */
 #include "analysis/export/recipe.h"
 
@@ -13,79 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/shell.h"
 #include "analysis/store/store.h"
-
-/* ---- quoting ---- */
-
-static bool is_letter(unsigned char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
-/* A control byte, or one that is not ASCII: shells and terminals differ in what they do with these
- * between plain quotes. */
-static bool needs_escape(const char *word, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)word[i];
-        if (c < 0x20 || c >= 0x7f) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_plain(const char *word, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        if (!is_letter((unsigned char)word[i]) && strchr("_-+=./:,@%", word[i]) == NULL) {
-            return false;
-        }
-    }
-    return len > 0;
-}
-
-void recipe_quote(struct buf *out, const char *word, size_t len)
-{
-    if (needs_escape(word, len)) {
-        buf_adds(out, "$'");
-        for (size_t i = 0; i < len; i++) {
-            unsigned char c = (unsigned char)word[i];
-            if (c < 0x20 || c >= 0x7f) {
-                buf_addf(out, "\\%03o", c);
-            } else if (c == '\'' || c == '\\') {
-                buf_addf(out, "\\%c", c);
-            } else {
-                buf_addc(out, (char)c);
-            }
-        }
-        buf_addc(out, '\'');
-        return;
-    }
-    if (is_plain(word, len)) {
-        buf_add(out, word, len);
-        return;
-    }
-    buf_addc(out, '\'');
-    for (size_t i = 0; i < len; i++) {
-        if (word[i] == '\'') {
-            buf_adds(out, "'\\''");
-        } else {
-            buf_addc(out, word[i]);
-        }
-    }
-    buf_addc(out, '\'');
-}
-
-void recipe_words(struct buf *out, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0) {
-            buf_addc(out, ' ');
-        }
-        recipe_quote(out, words[i], strlen(words[i]));
-    }
-}
 
 /* ---- the recorded command ---- */
 
@@ -266,10 +194,10 @@ int recipe_ncu(const struct trace *trace, uint32_t gpu, const struct recipe_comm
     }
     name_pattern(&pattern, name);
     buf_adds(out, "ncu --target-processes all --kernel-name ");
-    recipe_quote(out, buf_text(&pattern), pattern.len);
+    shell_quote(out, buf_text(&pattern), pattern.len);
     buf_addf(out, " --launch-skip %" PRIu32 " --launch-count 1 ", recipe_ordinal(trace, gpu, NULL));
     if (command != NULL && command->count > 0) {
-        recipe_words(out, command->words, command->count);
+        shell_words(out, command->words, command->count);
     } else {
         buf_adds(out, "COMMAND");
     }

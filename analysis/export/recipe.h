@@ -1,7 +1,6 @@
 /*
- * recipe: command lines to take away: the `ncu` call that profiles one kernel instance, a cutline
- * call that opens the same view. Every word is quoted for a POSIX shell, whatever it holds; words
- * with control bytes use $'...' (bash, zsh, ksh), so that a name cannot run anything when pasted.
+ * recipe: command lines to take away: the `ncu` call that profiles one kernel instance. Every word
+ * is quoted for a shell (analysis/base/shell.h), so that a name cannot run anything when pasted.
  */
 #ifndef CUTLINE_EXPORT_RECIPE_H
 #define CUTLINE_EXPORT_RECIPE_H
@@ -13,11 +12,6 @@
 #include "analysis/base/buf.h"
 #include "analysis/base/err.h"
 #include "analysis/trace/trace.h"
-
-/* Adds one word, quoted where it needs it. */
-void recipe_quote(struct buf *out, const char *word, size_t len);
-/* Adds words[0..count), quoted, with blanks between. */
-void recipe_words(struct buf *out, const char *const *words, size_t count);
 
 /* The command that was recorded: the launched one, of all processes that it started. */
 struct recipe_command {
@@ -36,9 +30,8 @@ void recipe_command_free(struct recipe_command *command);
 uint32_t recipe_ordinal(const struct trace *trace, uint32_t gpu, uint32_t *of);
 /*
  * Adds "ncu --kernel-name regex:^NAME$ --launch-skip N --launch-count 1 COMMAND..." for a kernel
- * (GPU index). command NULL or empty: the word
- * COMMAND stands for it. 0; -1 where the op is no kernel (err
- * says).
+ * (GPU index). command NULL or empty: the word COMMAND stands for it. 0; -1 where the op is
+ * no kernel (err says).
  */
 int recipe_ncu(const struct trace *trace, uint32_t gpu, const struct recipe_command *command,
                struct buf *out, struct err *err);

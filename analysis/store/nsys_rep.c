@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "analysis/base/shell.h"
 #include "analysis/store/cache_folder.h"
 
 enum {
@@ -97,7 +98,6 @@ static const char *report_last_line(char *text, size_t len)
     return text + begin;
 }
 
-/* Starts nsys with its output in a pipe; *out is the pipe's end. 0 or an errno value. */
 /* Signals end nsys as ever, also where the thread that starts it takes none. */
 static int report_attributes(posix_spawnattr_t *attributes)
 {
@@ -111,6 +111,7 @@ static int report_attributes(posix_spawnattr_t *attributes)
     return code;
 }
 
+/* Starts nsys with its output in a pipe; *out is the pipe's end. 0 or an errno value. */
 static int report_spawn(char *const argv[], pid_t *pid, int *out)
 {
     posix_spawn_file_actions_t actions;
@@ -145,6 +146,18 @@ static int report_spawn(char *const argv[], pid_t *pid, int *out)
     return 0;
 }
 
+static int report_no_nsys(const char *path, struct err *err)
+{
+    struct buf word = {0};
+    shell_quote_path(&word, path);
+    (void)err_set(err,
+                  "%s: only nsys can read it, and nsys is not on PATH: where it is, run nsys "
+                  "export --type sqlite %s",
+                  path, buf_text(&word));
+    buf_free(&word);
+    return -1;
+}
+
 /* Runs `nsys export` from path to target. 0 or -1. */
 static int report_run(const char *path, const struct buf *target, struct err *err)
 {
@@ -160,17 +173,15 @@ static int report_run(const char *path, const struct buf *target, struct err *er
     int out = -1;
     int status = 0;
     int code = ENOMEM;
-    buf_adds(&from, path);
+    /* A name that begins with "-" is no option. */
+    buf_addf(&from, "%s%s", path[0] == '-' ? "./" : "", path);
     argv[8] = from.data;
     if (!buf_failed(&from)) {
         code = report_spawn(argv, &pid, &out);
     }
     buf_free(&from);
     if (code == ENOENT) {
-        return err_set(err,
-                       "%s: only nsys can read it, and nsys is not on PATH: where it is, run nsys "
-                       "export --type sqlite %s",
-                       path, path);
+        return report_no_nsys(path, err);
     }
     if (code != 0) {
         return err_set(err, "%s: nsys could not be started: %s", path, strerror(code));
@@ -180,9 +191,7 @@ static int report_run(const char *path, const struct buf *target, struct err *er
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127 && len == 0) {
-        return err_set(err,
-                       "%s: nsys is not on PATH: where it is, run nsys export --type sqlite %s",
-                       path, path);
+        return report_no_nsys(path, err);
     }
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
         return err_set(err, "%s: nsys export failed: %.300s", path, report_last_line(tail, len));

@@ -1,58 +1,7 @@
-/* Command lines to take away: what a shell makes of every quoted word, the ncu call of a kernel. */
+/* Command lines to take away: the ncu call of a kernel. */
 #include "analysis/export/recipe.h"
 #include "analysis/tests/model.h"
 #include "analysis/tests/sql_file.h"
-
-/* Words come back from bash as they were. */
-static void test_quote_by_shell(void **state)
-{
-    static const char *const words[] = {
-        "plain",
-        "",
-        "two words",
-        "it's",
-        "$HOME `id` $(id)",
-        "a\nb\tc",
-        "\x1b[31mred",
-        "back\\slash",
-        "it's\n'both'\\",
-        "h\xc3\xa9",
-        "*?[a]{b,c}~!#&|;<>()\"",
-        "-n",
-        "\xff\xfe",
-        "a'$(id)'b\x01",
-        "=x",
-    };
-    enum {
-        COUNT = sizeof words / sizeof words[0]
-    };
-    struct buf line = {0};
-    char got[512] = {0};
-    size_t len = 0;
-    size_t want = 0;
-    (void)state;
-    buf_adds(&line, "exec bash -c 'printf \"%s\\0\" \"$@\"' bash ");
-    recipe_words(&line, words, COUNT);
-    for (size_t i = 0; i < line.len; i++) {
-        assert_in_range((unsigned char)buf_text(&line)[i], 0x20, 0x7e);
-    }
-    /* popen has sh, which need not know $'...': bash reads the line from its input. */
-    struct buf command = {0};
-    buf_adds(&command, "bash <<'THE END'\n");
-    buf_adds(&command, buf_text(&line));
-    buf_adds(&command, "\nTHE END\n");
-    FILE *pipe = popen(buf_text(&command), "r");
-    assert_non_null(pipe);
-    len = fread(got, 1, sizeof got, pipe);
-    assert_int_equal(pclose(pipe), 0);
-    for (size_t i = 0; i < COUNT; i++) {
-        assert_memory_equal(got + want, words[i], strlen(words[i]) + 1);
-        want += strlen(words[i]) + 1;
-    }
-    assert_int_equal(len, want);
-    buf_free(&line);
-    buf_free(&command);
-}
 
 static void test_ncu(void **state)
 {
@@ -145,7 +94,6 @@ static void test_command(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quote_by_shell),
         cmocka_unit_test(test_ncu),
         cmocka_unit_test(test_command),
     };

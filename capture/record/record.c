@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/base/shell.h"
 #include "capture/spool/clock.h"
 
 enum {
@@ -659,7 +660,9 @@ int record_recover(const struct record_opts *opts, struct record_result *result,
 
 static void print_variable(void *arg, const char *name, const char *value)
 {
-    buf_addf(arg, "export %s=%s\n", name, value);
+    buf_addf(arg, "export %s=", name);
+    shell_quote(arg, value, strlen(value));
+    buf_addc(arg, '\n');
 }
 
 int record_print_env(const struct record_opts *opts, struct buf *out, struct err *err)
@@ -670,13 +673,15 @@ int record_print_env(const struct record_opts *opts, struct buf *out, struct err
     }
     session_control_set_gate(session.control, SESSION_GATE_GO);
     if (opts->config.trace_cuda) {
-        buf_addf(out, "export %s='%s'\n", cuda_variable, session.library);
+        print_variable(out, cuda_variable, session.library);
     }
     if (wants_nvtx(&opts->config)) {
-        buf_addf(out, "export %s='%s'\n", nvtx_variable, session.library);
+        print_variable(out, nvtx_variable, session.library);
     }
     record_libraries_each(&opts->libraries, print_variable, out);
-    buf_addf(out, "# afterwards: cutline record --recover '%s' -o NAME\n", session.dir);
+    buf_adds(out, "# afterwards: cutline record --recover ");
+    shell_quote_path(out, session.dir);
+    buf_adds(out, " -o NAME\n");
     record_session_free(&session);
     return buf_failed(out) ? err_nomem(err, "the variables") : 0;
 }

@@ -216,7 +216,7 @@ says "is no session folder"
 # --- a command that we do not start
 "$CUTLINE" record --print-env >env.sh
 (. ./env.sh && "$client" many 20)
-session=$(sed -n "s/.*--recover '\(.*\)' -o.*/\1/p" env.sh)
+session=$(sed -n 's/.*--recover \([^ ]*\) -o.*/\1/p' env.sh)
 "$CUTLINE" record --recover "$session" -o env 2>err
 equal "--print-env" "$(ask env.sqlite 'SELECT count(*) FROM NVTX_EVENTS')" 20
 rm -rf "$session"
@@ -230,7 +230,7 @@ if unshare -rm true 2>/dev/null; then
     equal "files with a full disk" "$(cat left)" ""
     says "disk"
     session=$(echo "$TMPDIR"/cutline-*)
-    says "--recover '$session'"
+    says "--recover $session"
     "$CUTLINE" record --recover "$session" -o later 2>err
     equal "recovered after a full disk" "$(ask later.sqlite 'SELECT count(*) FROM NVTX_EVENTS')" 24000
     rm -rf "$session"

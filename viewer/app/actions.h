@@ -111,7 +111,7 @@ enum action_group {
     X(bookmark, "bookmark", "B", VIEW, LISTS, "keep this view as a bookmark")
 
 #define ACTIONS_OTHER(X) \
-    X(copy, "copy", "y", VIEW, OTHER, "copy the screen as text (terminal clipboard and a file)") \
+    X(copy, "copy", "y", VIEW, OTHER, "copy the screen as text (terminal clipboard and a new file)") \
     X(copy_command, "copy-command", "Y", VIEW, OTHER, "copy the command line that opens this view") \
     X(copy_ncu, "copy-ncu", "c", VIEW, OTHER, "copy an ncu command that profiles the selected kernel") \
     X(save_svg, "save-svg", "S", VIEW, OTHER, "save the screen as an SVG picture") \

@@ -1,6 +1,7 @@
 /* verbs_copy: verbs that hand something out: the screen, a command line, an ncu command. */
 #include <stdio.h>
 
+#include "analysis/base/shell.h"
 #include "analysis/export/recipe.h"
 #include "viewer/app/app_internal.h"
 
@@ -20,7 +21,7 @@ void verb_copy_command(struct app *app, int count)
 {
     char at[32];
     char span[32];
-    const char *words[9];
+    const char *words[8];
     size_t n = 0;
     (void)count;
     (void)snprintf(at, sizeof at, "%lldns", (long long)app->window.begin_ns);
@@ -36,9 +37,10 @@ void verb_copy_command(struct app *app, int count)
         words[n++] = "--filter";
         words[n++] = app->filter.pattern;
     }
-    words[n++] = app->trace->path;
     buf_reset(&app->taken);
-    recipe_words(&app->taken, words, n);
+    shell_words(&app->taken, words, n);
+    buf_addc(&app->taken, ' ');
+    shell_quote_path(&app->taken, app->trace->path);
     app->take = TAKE_COMMAND;
 }
 

@@ -99,23 +99,23 @@ static void add_sentence(struct buf *out, const char *help, const char *escape)
 
 static void bash_head(struct buf *out)
 {
-    buf_adds(out, "# bash completion for cutline; made by: cutline completion bash\n"
-                  "_cutline_files() {\n"
-                  "    local IFS=$'\\n'\n"
-                  "    compopt -o filenames 2>/dev/null\n"
-                  "    COMPREPLY=($(compgen -d -- \"$2\") $(compgen -f -X \"$1\" -- \"$2\"))\n"
-                  "}\n"
-                  "_cutline() {\n"
-                  "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-                  "    local command=${COMP_WORDS[1]} words=\n"
-                  "    if [[ $cur == = ]]; then\n"
-                  "        cur=\n"
-                  "    elif [[ $prev == = && $COMP_CWORD -gt 1 ]]; then\n"
-                  "        prev=${COMP_WORDS[COMP_CWORD-2]}\n"
-                  "    fi\n"
-                  "    if [[ $COMP_CWORD -eq 1 ]]; then\n"
-                  "        _cutline_files '!*.sqlite' \"$cur\"\n"
-                  "        COMPREPLY+=($(compgen -W \"--help --version ");
+    buf_adds(out,
+             "# bash completion for cutline; made by: cutline completion bash\n"
+             "_cutline_files() {\n"
+             "    compopt -o filenames 2>/dev/null\n"
+             "    mapfile -t COMPREPLY < <(compgen -d -- \"$2\"; compgen -f -X \"$1\" -- \"$2\")\n"
+             "}\n"
+             "_cutline() {\n"
+             "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+             "    local command=${COMP_WORDS[1]} words=\n"
+             "    if [[ $cur == = ]]; then\n"
+             "        cur=\n"
+             "    elif [[ $prev == = && $COMP_CWORD -gt 1 ]]; then\n"
+             "        prev=${COMP_WORDS[COMP_CWORD-2]}\n"
+             "    fi\n"
+             "    if [[ $COMP_CWORD -eq 1 ]]; then\n"
+             "        _cutline_files '!*.sqlite' \"$cur\"\n"
+             "        COMPREPLY+=($(compgen -W \"--help --version ");
     add_command_names(out);
     buf_adds(out, "\" -- \"$cur\"))\n"
                   "        return\n"

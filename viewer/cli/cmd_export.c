@@ -3,7 +3,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "analysis/export/chrome.h"
 #include "analysis/report/events_table.h"
@@ -212,11 +211,6 @@ static int write_packed(struct export *run, struct output *out)
     return rc;
 }
 
-static bool is_file(const char *target)
-{
-    return target != NULL && strcmp(target, "-") != 0 && target[0] != '@';
-}
-
 static int prepare(struct export *run)
 {
     const struct export_args *args = run->args;
@@ -241,12 +235,11 @@ static int prepare(struct export *run)
 static int write_file(struct export *run)
 {
     struct output out;
-    struct stat st;
     const char *target = run->args->output;
-    if (is_file(target) && !run->args->force && stat(target, &st) == 0) {
-        return err_set(&run->err, "%.500s is there already; --force-overwrite replaces it", target);
-    }
-    if (output_open(&out, target, &run->err) != 0) {
+    int opened = output_kind_of(target) == OUTPUT_FILE
+                     ? output_open_file(&out, target, run->args->force, &run->err)
+                     : output_open(&out, target, &run->err);
+    if (opened != 0) {
         return -1;
     }
     int rc = write_packed(run, &out);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/base/shell.h"
 #include "analysis/base/timefmt.h"
 #include "capture/record/record.h"
 #include "capture/record/record_options.h"
@@ -369,11 +370,12 @@ static int print_stats(const char *path)
 {
     const struct command *stats = command_find("stats");
     char name[] = "stats";
+    char end_of_options[] = "--"; /* whatever the file is called */
     char *file = strdup(path);
-    char *argv[] = {name, file, NULL};
+    char *argv[] = {name, end_of_options, file, NULL};
     int status = COMMAND_FAILED;
     if (stats && file) {
-        status = stats->run(2, argv);
+        status = stats->run(3, argv);
     }
     free(file);
     return status;
@@ -387,10 +389,9 @@ static void print_result(const struct record_args *args, const struct record_res
         output_error("record", err);
     }
     if (result->kept) {
-        (void)fprintf(stderr,
-                      "cutline: the recording is kept: cutline record --recover '%s' -o "
-                      "NAME\n",
-                      result->kept);
+        buf_adds(&text, "cutline: the recording is kept: cutline record --recover ");
+        shell_quote_path(&text, result->kept);
+        buf_adds(&text, " -o NAME\n");
     }
     record_summary(&args->record, result, &text);
     (void)fputs(buf_text(&text), stderr);

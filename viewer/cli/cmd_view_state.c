@@ -1,6 +1,7 @@
 /* cmd_view_state: see cmd_view_state.h. */
 #include "viewer/cli/cmd_view_state.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,26 +62,44 @@ void view_state_load(struct app *app)
 {
     char path[VIEW_PATH_BYTES];
     struct buf text = {0};
-    if (view_state_path(app->trace, path, sizeof path, false) && access(path, R_OK) == 0 &&
-        view_read(path, &text, NULL) == 0) {
+    struct stat st;
+    /* Only a file: nobody waits for a pipe here. */
+    if (view_state_path(app->trace, path, sizeof path, false) && stat(path, &st) == 0 &&
+        S_ISREG(st.st_mode) && view_read(path, &text, NULL) == 0) {
         state_read(app, buf_text(&text), text.len);
     }
     buf_free(&text);
+}
+
+/* Writes a new file and puts it in the place of the old one: a link there is not followed, and a full
+ * disk keeps the old one. */
+static void write_state(const char *path, const struct buf *text)
+{
+    char fresh[VIEW_PATH_BYTES];
+    int len = snprintf(fresh, sizeof fresh, "%s.%ld", path, (long)getpid());
+    if (len < 0 || (size_t)len >= sizeof fresh) {
+        return;
+    }
+    int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (file == NULL) {
+        return;
+    }
+    bool whole = fwrite(buf_text(text), 1, text->len, file) == text->len;
+    whole = fclose(file) == 0 && whole;
+    if (!whole || rename(fresh, path) != 0) {
+        (void)unlink(fresh);
+    }
 }
 
 void view_state_save(const struct app *app, const struct buf *before)
 {
     char path[VIEW_PATH_BYTES];
     struct buf text = {0};
-    FILE *file;
     state_write(app, &text);
     if (!buf_failed(&text) && strcmp(buf_text(&text), buf_text(before)) != 0 &&
         view_state_path(app->trace, path, sizeof path, true)) {
-        file = fopen(path, "wb");
-        if (file != NULL) {
-            (void)fwrite(buf_text(&text), 1, text.len, file);
-            (void)fclose(file);
-        }
+        write_state(path, &text);
     }
     buf_free(&text);
 }

@@ -2,10 +2,12 @@
 #include "viewer/cli/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <langinfo.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "analysis/base/utf8.h"
 
@@ -22,36 +24,54 @@ static FILE *open_command(const char *command)
     return popen(command, "w");
 }
 
-/* After out->file is made; out->name for the message. */
-static int opened(struct output *out, struct err *err)
+enum output_kind output_kind_of(const char *argument)
 {
+    return argument == NULL || strcmp(argument, "-") == 0 ? OUTPUT_STDOUT
+           : argument[0] == '@'                           ? OUTPUT_COMMAND
+                                                          : OUTPUT_FILE;
+}
+
+/* O_EXCL: neither a file that is there nor what a link names is touched, and no pipe is waited for. */
+static FILE *open_file(const char *path, bool replace)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (replace ? O_TRUNC : O_EXCL), 0666);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (fd >= 0 && file == NULL) {
+        (void)close(fd);
+    }
+    return file;
+}
+
+int output_open_file(struct output *out, const char *path, bool replace, struct err *err)
+{
+    *out = (struct output){.file = open_file(path, replace), .name = path, .kind = OUTPUT_FILE};
+    if (out->file == NULL && !replace && errno == EEXIST) {
+        return err_set(err, "%.500s is there already; --force-overwrite replaces it", path);
+    }
     if (out->file == NULL) {
-        return err_set(err, "cannot write to %s: %s", out->name, strerror(errno));
+        return err_set(err, "cannot write to %.500s: %s", path, strerror(errno));
     }
     ignore_sigpipe(out);
     return 0;
 }
 
-int output_open_file(struct output *out, const char *path, struct err *err)
+int output_open(struct output *out, const char *argument, struct err *err)
 {
-    *out = (struct output){.file = fopen(path, "we"), .name = path, .kind = OUTPUT_FILE};
-    return opened(out, err);
-}
-
-int output_open(struct output *out, const char *target, struct err *err)
-{
-    if (target == NULL || strcmp(target, "-") == 0) {
-        *out =
-            (struct output){.file = stdout, .name = "the standard output", .kind = OUTPUT_STDOUT};
-        return opened(out, err);
+    enum output_kind kind = output_kind_of(argument);
+    if (kind == OUTPUT_FILE) {
+        return output_open_file(out, argument, true, err);
     }
-    if (target[0] != '@') {
-        return output_open_file(out, target, err);
+    *out = (struct output){.file = stdout, .name = "the standard output", .kind = kind};
+    if (kind == OUTPUT_COMMAND) {
+        out->name = argument;
+        /* The command is started before SIGPIPE is ignored: a child inherits that. */
+        out->file = open_command(argument + 1);
     }
-    /* The command is started before SIGPIPE is ignored: a child inherits that. */
-    *out =
-        (struct output){.file = open_command(target + 1), .name = target, .kind = OUTPUT_COMMAND};
-    return opened(out, err);
+    if (out->file == NULL) {
+        return err_set(err, "cannot start '%.500s': %s", argument + 1, strerror(errno));
+    }
+    ignore_sigpipe(out);
+    return 0;
 }
 
 static void note_error(struct output *out)

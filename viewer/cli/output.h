@@ -2,8 +2,12 @@
  * output: where the text of a command goes: stdout, a file, or another command; and the one line of
  * an error on stderr.
  *
- *     output_open(&out, target, &err) -> output_write | output_buf | output_printf ... ->
+ *     output_open(&out, argument, &err) -> output_write | output_buf | output_printf ... ->
  *     output_close(&out, &err)
+ *
+ * "@" starts a command only where the person typed it: output_open takes an argument of the command
+ * line as it is. A name that was made from something else, such as the name of a capture, goes to
+ * output_open_file.
  *
  * Writing never fails in between: the first error is kept and comes out of output_close. A reader
  * that went away (EPIPE: `cutline stats ... | head -1`) is no error: the rest is dropped in
@@ -35,13 +39,16 @@ struct output {
     struct sigaction old_sigpipe;
 };
 
+/* Which of the three an argument of the command line asks for: NULL or "-", "@COMMAND", a name. */
+enum output_kind output_kind_of(const char *argument);
 /*
- * target: NULL or "-" = stdout; "@COMMAND" = the standard input of a shell command; else a file,
- * made or emptied. target must outlive the output. 0, or -1 with err set.
+ * argument: NULL or "-" = stdout; "@COMMAND" = the standard input of a shell command; else a file,
+ * made or emptied. argument must outlive the output. 0, or -1 with err set.
  */
-int output_open(struct output *out, const char *target, struct err *err);
-/* The same for a name that a person did not type as a target: always a file, also "-" and "@x". */
-int output_open_file(struct output *out, const char *path, struct err *err);
+int output_open(struct output *out, const char *argument, struct err *err);
+/* A file and nothing else, whatever its name is. Without replace what is there already, a link
+ * too, is an error. path must outlive the output. 0, or -1 with err set. */
+int output_open_file(struct output *out, const char *path, bool replace, struct err *err);
 /* Returns 0 always, or 1 once nothing more can be written: fits struct table_sink. */
 int output_write(void *output, const char *data, size_t len);
 int output_text(struct output *out, const char *text);

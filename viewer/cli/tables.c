@@ -5,14 +5,13 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "analysis/base/utf8.h"
 #include "analysis/table/document.h"
 
 bool tables_stdout(const struct tables_form *form)
 {
-    return form->target == NULL || strcmp(form->target, "-") == 0;
+    return output_kind_of(form->target) == OUTPUT_STDOUT;
 }
 
 static int format_of(const struct tables_form *form)
@@ -63,19 +62,14 @@ static void file_name(const struct tables_form *form, const char *name, struct b
 int tables_open(const struct tables_form *form, const char *name, struct output *out,
                 struct buf *file, struct err *err)
 {
-    struct stat st;
-    if (tables_stdout(form) || form->target[0] == '@') {
+    if (output_kind_of(form->target) != OUTPUT_FILE) {
         return output_open(out, form->target, err);
     }
     file_name(form, name, file);
     if (buf_failed(file)) {
         return err_nomem(err, "the file name");
     }
-    if (!form->force && stat(buf_text(file), &st) == 0) {
-        return err_set(err, "%.500s is there already; --force-overwrite replaces it",
-                       buf_text(file));
-    }
-    return output_open_file(out, buf_text(file), err);
+    return output_open_file(out, buf_text(file), form->force, err);
 }
 
 static struct table_output output_of(const struct tables_form *form)

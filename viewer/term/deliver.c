@@ -10,11 +10,11 @@
 #include "viewer/paint/copied.h"
 
 enum {
-    HAND_OUT_NAMES = 1000,
-    HAND_OUT_NAME_BYTES = 40
+    NAMES = 1000,
+    NAME_BYTES = 40
 };
 
-static int hand_out_write(int fd, const struct buf *text)
+static int write_all(int fd, const struct buf *text)
 {
     size_t at = 0;
     while (at < text->len) {
@@ -27,15 +27,24 @@ static int hand_out_write(int fd, const struct buf *text)
     return 0;
 }
 
-/* Opens a new file; the picture takes the first name that is free. */
-static int hand_out_open(enum app_take take, char *name)
+/* The name of copy number n: cutline-copy.txt, cutline-copy-2.txt, ...; cutline-1.svg, ... */
+static void copy_name(enum app_take take, int n, char *name)
 {
-    if (take != TAKE_SVG) {
-        (void)snprintf(name, HAND_OUT_NAME_BYTES, "cutline-copy.txt");
-        return open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (take == TAKE_SVG) {
+        (void)snprintf(name, NAME_BYTES, "cutline-%d.svg", n);
+    } else if (n == 1) {
+        (void)snprintf(name, NAME_BYTES, "cutline-copy.txt");
+    } else {
+        (void)snprintf(name, NAME_BYTES, "cutline-copy-%d.txt", n);
     }
-    for (int i = 1; i < HAND_OUT_NAMES; i++) {
-        (void)snprintf(name, HAND_OUT_NAME_BYTES, "cutline-%d.svg", i);
+}
+
+/* Opens a new file under the first name that is free. What is there, be it an earlier copy, a link or
+ * a pipe, is left alone: O_EXCL opens none of them. */
+static int open_copy(enum app_take take, char *name)
+{
+    for (int n = 1; n < NAMES; n++) {
+        copy_name(take, n, name);
         int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0 || errno != EEXIST) {
             return fd;
@@ -44,32 +53,37 @@ static int hand_out_open(enum app_take take, char *name)
     return -1;
 }
 
-void hand_out(struct terminal *term, struct app *app, const struct frame_style *style)
+/* Writes a copy and says so. */
+static void save_copy(struct app *app, const struct buf *text)
 {
-    struct buf text = {0};
-    struct buf clip = {0};
-    struct err err = {0};
-    char name[HAND_OUT_NAME_BYTES];
+    char name[NAME_BYTES];
     bool copied = app->take != TAKE_SVG;
-    if (taken_make(app, style, term_theme(term), &text, &err) != 0) {
-        app_fail(app, "%s", err.text);
-        app->take = TAKE_NONE;
-        return;
-    }
-    if (copied) {
-        taken_clipboard(&text, &clip);
-        term_send(term, buf_text(&clip), clip.len);
-    }
-    int fd = hand_out_open(app->take, name);
-    if (fd < 0 || hand_out_write(fd, &text) != 0) {
+    int fd = open_copy(app->take, name);
+    if (fd < 0 || write_all(fd, text) != 0) {
         app_fail(app, "%s%s: %s", copied ? "copied to the clipboard; " : "", name, strerror(errno));
     } else if (app->take == TAKE_COMMAND) {
-        app_say(app, "copied: %.200s", buf_text(&text));
+        app_say(app, "copied (%s): %.200s", name, buf_text(text));
     } else {
         app_say(app, copied ? "copied to the clipboard and to %s" : "saved as %s", name);
     }
     if (fd >= 0) {
         (void)close(fd);
+    }
+}
+
+void hand_out(struct terminal *term, struct app *app, const struct frame_style *style)
+{
+    struct buf text = {0};
+    struct buf clip = {0};
+    struct err err = {0};
+    if (taken_make(app, style, term_theme(term), &text, &err) != 0) {
+        app_fail(app, "%s", err.text);
+    } else {
+        if (app->take != TAKE_SVG) {
+            taken_clipboard(&text, &clip);
+            term_send(term, buf_text(&clip), clip.len);
+        }
+        save_copy(app, &text);
     }
     app->take = TAKE_NONE;
     buf_free(&text);

@@ -9,9 +9,9 @@
 #include "viewer/term/term.h"
 
 /*
- * Serves app->take: text goes to the clipboard of the terminal and to cutline-copy.txt, a picture
- * to cutline-N.svg, both in the current folder; an existing picture is never replaced. A message
- * tells.
+ * Serves app->take: text goes to the clipboard of the terminal and to a new file cutline-copy.txt,
+ * cutline-copy-2.txt, ..., a picture to cutline-N.svg, in the current folder. Nothing that is there
+ * is written over, followed (a link) or waited for (a pipe). A message tells the name.
  */
 void hand_out(struct terminal *term, struct app *app, const struct frame_style *style);
 

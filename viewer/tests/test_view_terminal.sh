@@ -133,6 +133,47 @@ expect 'ended=130'
 send 'stty -g >after; cmp before after && echo sa''me' Enter
 expect 'same'
 
+echo "copies are new files: no link is followed, nothing is written over, no pipe is waited for"
+ln -s "$work/target" "$work/cutline-copy.txt"
+mkfifo "$work/cutline-copy-2.txt" "$work/cutline-1.svg"
+echo mine >"$work/cutline-copy-3.txt"
+send "clear; $view; echo sta''tus=\$?" Enter
+expect '? help'
+send 'y'
+expect 'copied to the clipboard and to cutline-copy-4.txt'
+send 'Y'
+expect 'copied (cutline-copy-5.txt): cutline view'
+send 'S'
+expect 'saved as cutline-2.svg'
+send 'y'
+expect 'copied to the clipboard and to cutline-copy-6.txt'
+send 'q'
+expect 'status=0'
+[ ! -e "$work/target" ] || { echo "a link was followed"; exit 1; }
+[ "$(cat "$work/cutline-copy-3.txt")" = mine ] || { echo "a file was written over"; exit 1; }
+grep -q 'GPU 0' "$work/cutline-copy-4.txt"
+grep -q '^cutline view --at' "$work/cutline-copy-5.txt"
+
+echo "what is kept of a capture replaces a link, and is not read from a pipe"
+kept=$(ls "$XDG_STATE_HOME"/cutline/demo.sqlite-*)
+rm "$kept"
+ln -s "$work/target" "$kept"
+send "clear; $view; echo sta''tus=\$?" Enter
+expect '? help'
+send 'Space'
+expect '▸GPU 0'
+send 'q'
+expect 'status=0'
+[ ! -e "$work/target" ] || { echo "a link was followed"; exit 1; }
+grep -q '^row f GPU 0' "$kept"
+rm "$kept"
+mkfifo "$kept"
+send "clear; $view; echo sta''tus=\$?" Enter
+expect '? help'
+send 'q'
+expect 'status=0'
+rm "$kept"
+
 echo "two captures are read again"
 send "clear; $CUTLINE view $capture $capture; echo sta''tus=\$?" Enter
 expect 'BASE'
