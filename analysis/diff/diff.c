@@ -328,6 +328,9 @@ int diff_make(const struct facts *const facts[2], const struct diff_options *opt
     if (rc != 0) {
         err_nomem(err, "the comparison");
     }
+    if (trace_check(facts[0]->trace, err) != 0 || trace_check(facts[1]->trace, err) != 0) {
+        rc = -1;
+    }
 out:
     free(left[0].list);
     free(left[1].list);

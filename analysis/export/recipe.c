@@ -85,6 +85,9 @@ int recipe_command_load(const struct trace *trace, struct recipe_command *out, s
         goto out;
     }
     rc = read_words(cursor, out, err);
+    if (trace_check(trace, err) != 0) {
+        rc = -1;
+    }
     /* Arguments without a command, or with a hole, are not a command that can be run again. */
     while (out->count < WORDS_MAX && out->words[out->count] != NULL) {
         out->count++;

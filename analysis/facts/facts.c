@@ -181,6 +181,10 @@ struct facts *facts_read(const struct trace *trace, struct store *store, struct 
         err_nomem(err, "the facts of a capture");
         return NULL;
     }
+    if (trace_check(trace, err) != 0) {
+        facts_free(facts);
+        return NULL;
+    }
     return facts;
 }
 

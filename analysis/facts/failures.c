@@ -327,7 +327,7 @@ static int failure_order(const void *a, const void *b)
 int failures_new(const struct trace *trace, struct failures *out, struct err *err)
 {
     struct gather gather = {.trace = trace};
-    struct store *store = store_open(trace->path, NULL);
+    struct store *store = trace_store(trace, NULL);
     int64_t sticky_ns = INT64_MAX;
     *out = (struct failures){0};
     int rc = store == NULL ? 0 : read_rows(&gather, store);

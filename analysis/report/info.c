@@ -253,7 +253,7 @@ int info_collect(const struct trace *trace, struct store *store, struct info *in
         return err_nomem(err, "the summary");
     }
     info_tables(info, store);
-    if (info_read(info, store, err) != 0) {
+    if (info_read(info, store, err) != 0 || trace_check(trace, err) != 0) {
         info_free(info);
         return -1;
     }

@@ -297,6 +297,9 @@ int report_run(struct shared *shared, const struct report_call *call,
         rc = call->report->run(&context, result, err);
     }
     select_free(&select);
+    if (trace_check(trace, err) != 0) {
+        return -1;
+    }
     if (rc == 0 &&
         (result->table == NULL || table_failed(result->table) || buf_failed(&result->note))) {
         rc = err_nomem(err, call->report->name);

@@ -9,6 +9,8 @@ struct store_cursor {
     struct store *store;
     sqlite3_stmt *stmt; /* NULL: a missing table */
     int columns;
+    bool numbered; /* rows have no id: they are counted */
+    int64_t number;
 };
 
 /* A quoted SQL name. */
@@ -30,11 +32,13 @@ static bool cursor_bounded(const struct store_scan *scan)
 }
 
 /* SELECT of the columns that are there, NULL in place of the others. NOT INDEXED: an index that
- * another tool added must not turn the pass over the table into one over the index. */
+ * another tool added must not turn the pass over the table into one over the index. Rows without
+ * an id come in the order of their key, which is that of the table. */
 static void cursor_sql(struct buf *sql, struct store *store, const struct store_scan *scan,
-                       const char *table)
+                       const char *table, const char *row_id)
 {
-    buf_adds(sql, "SELECT rowid");
+    bool numbered = row_id[0] == '\0';
+    buf_addf(sql, "SELECT %s", numbered ? "0" : row_id);
     for (int i = 0; i < scan->column_count; i++) {
         buf_adds(sql, ", ");
         if (store_has_column(store, scan->table, scan->columns[i])) {
@@ -46,15 +50,33 @@ static void cursor_sql(struct buf *sql, struct store *store, const struct store_
     buf_adds(sql, " FROM ");
     cursor_name(sql, table);
     buf_adds(sql, " NOT INDEXED");
-    if (cursor_bounded(scan)) {
-        buf_adds(sql, " WHERE rowid >= ?1 AND rowid < ?2");
+    if (numbered) {
+        buf_adds(sql, cursor_bounded(scan) ? " LIMIT ?2 OFFSET ?1" : "");
+    } else {
+        buf_adds(sql, " ");
+        buf_addf(sql, cursor_bounded(scan) ? "WHERE %s >= ?1 AND %s < ?2 " : "", row_id, row_id);
+        buf_addf(sql, "ORDER BY %s", row_id);
     }
-    buf_adds(sql, " ORDER BY rowid");
+}
+
+/* Binds the bounds: ids, or of rows that are counted from 1 how many to pass over and to take. */
+static void cursor_bind(struct store_cursor *cursor, const struct store_scan *scan)
+{
+    int64_t first = scan->first_row;
+    int64_t end = scan->end_row;
+    if (cursor->numbered) {
+        first = first > 1 ? first - 1 : 0;
+        end = end > first + 1 ? end - first - 1 : 0;
+        cursor->number = first;
+    }
+    (void)sqlite3_bind_int64(cursor->stmt, 1, first);
+    (void)sqlite3_bind_int64(cursor->stmt, 2, end);
 }
 
 struct store_cursor *store_scan(struct store *store, const struct store_scan *scan, struct err *err)
 {
-    const struct store_table_info *table = store_find_table(store, scan->table);
+    struct store_table_info *table = store_find_table(store, scan->table);
+    const char *row_id = table == NULL ? "" : store_row_id(store, table);
     struct store_cursor *cursor = calloc(1, sizeof *cursor);
     struct buf sql = {0};
     int code = SQLITE_OK;
@@ -66,7 +88,12 @@ struct store_cursor *store_scan(struct store *store, const struct store_scan *sc
     if (table == NULL) {
         return cursor;
     }
-    cursor_sql(&sql, store, scan, table->name);
+    if (store_file_check(store->file, err) != 0) {
+        store_cursor_close(cursor);
+        return NULL;
+    }
+    cursor->numbered = row_id[0] == '\0';
+    cursor_sql(&sql, store, scan, table->name, row_id);
     if (buf_failed(&sql)) {
         code = SQLITE_NOMEM;
         (void)err_nomem(err, scan->table);
@@ -75,8 +102,7 @@ struct store_cursor *store_scan(struct store *store, const struct store_scan *sc
         if (code != SQLITE_OK) {
             (void)store_fail(store, err);
         } else if (cursor_bounded(scan)) {
-            (void)sqlite3_bind_int64(cursor->stmt, 1, scan->first_row);
-            (void)sqlite3_bind_int64(cursor->stmt, 2, scan->end_row);
+            cursor_bind(cursor, scan);
         }
     }
     buf_free(&sql);
@@ -94,6 +120,7 @@ int store_next(struct store_cursor *cursor, struct err *err)
     }
     switch (sqlite3_step(cursor->stmt)) {
     case SQLITE_ROW:
+        cursor->number++;
         return 1;
     case SQLITE_DONE:
         return 0;
@@ -112,7 +139,7 @@ void store_cursor_close(struct store_cursor *cursor)
 
 int64_t store_rowid(struct store_cursor *cursor)
 {
-    return sqlite3_column_int64(cursor->stmt, 0);
+    return cursor->numbered ? cursor->number : sqlite3_column_int64(cursor->stmt, 0);
 }
 
 bool store_is_null(struct store_cursor *cursor, int column)

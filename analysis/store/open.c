@@ -1,20 +1,15 @@
 /* open: see store.h. Opening, the list of tables and their columns; scans are in cursor.c. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "analysis/base/buf.h"
+#include "analysis/store/file_internal.h"
 #include "analysis/store/store.h"
 #include "analysis/store/store_internal.h"
 
 enum {
-    STORE_BUSY_MS = 200, /* a reader waits this long for a writer that is just finishing */
-    STORE_LOCK_BYTE = 0x40000000, /* SQLite file format: the lock-byte page */
-    STORE_LOCK_LEN = 512
+    STORE_BUSY_MS = 200 /* a reader waits this long for a writer that is just finishing */
 };
 
 /* SQLite's own message without bytes that could harm a terminal: it may quote the file. */
@@ -33,6 +28,9 @@ int store_fail(struct store *store, struct err *err)
 {
     char message[200];
     int code = store->db == NULL ? SQLITE_NOMEM : sqlite3_errcode(store->db);
+    if (store_file_check(store->file, err) != 0) {
+        return -1; /* whatever was found in it */
+    }
     switch (code & 0xff) {
     case SQLITE_CORRUPT:
     case SQLITE_FORMAT:
@@ -54,177 +52,125 @@ int store_fail(struct store *store, struct err *err)
     }
 }
 
-/* "file:" URI of a path: everything but the plainest bytes is escaped. */
-static void store_uri(struct buf *out, const char *path, bool immutable)
-{
-    buf_adds(out, "file:");
-    while (path[0] == '/' && path[1] == '/') {
-        path++; /* "//x" would read as a host name */
-    }
-    for (; *path != '\0'; path++) {
-        unsigned char c = (unsigned char)*path;
-        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-            strchr("/._-", c) != NULL) {
-            buf_addc(out, (char)c);
-        } else {
-            buf_addf(out, "%%%02X", c);
-        }
-    }
-    buf_adds(out, immutable ? "?mode=ro&immutable=1" : "?mode=ro");
-}
-
-/* Reads the first page; SQLITE_OK or SQLite's code. */
 static int store_probe(struct store *store)
 {
     return sqlite3_exec(store->db, "SELECT 1 FROM sqlite_master LIMIT 1", NULL, NULL, NULL);
 }
 
-static int store_connect(struct store *store, bool immutable)
+/*
+ * A name in place of the path: file->vfs opens the one file that it is for. Nothing that a
+ * stranger's file describes may run: no functions in views, triggers, generated columns.
+ */
+static int store_connect(struct store *store, struct err *err)
 {
-    struct buf uri = {0};
-    int code = SQLITE_NOMEM;
-    sqlite3_close(store->db);
-    store->db = NULL;
-    store->immutable = immutable;
-    store_uri(&uri, store->path, immutable);
-    if (!buf_failed(&uri)) {
-        code = sqlite3_open_v2(buf_text(&uri), &store->db,
-                               SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+    int code = sqlite3_open_v2("capture", &store->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
+                               store->file->vfs_name);
+    if (code == SQLITE_OK) {
+        (void)sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+        (void)sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+        (void)sqlite3_busy_timeout(store->db, STORE_BUSY_MS);
+        code = sqlite3_exec(store->db,
+                            "PRAGMA cell_size_check=ON; PRAGMA query_only=ON; PRAGMA temp_store=2",
+                            NULL, NULL, NULL);
     }
-    buf_free(&uri);
-    if (code != SQLITE_OK) {
-        return code;
+    if (code == SQLITE_OK) {
+        store_guard(store);
+        code = store_probe(store);
     }
-    /* Nothing in a stranger's file may run: no functions in views, triggers, generated columns. */
-    (void)sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    (void)sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    (void)sqlite3_busy_timeout(store->db, STORE_BUSY_MS);
-    (void)sqlite3_exec(store->db,
-                       "PRAGMA mmap_size=1099511627776; PRAGMA cell_size_check=ON;"
-                       "PRAGMA query_only=ON",
-                       NULL, NULL, NULL);
-    return store_probe(store);
+    return code == SQLITE_OK ? 0 : store_fail(store, err);
 }
 
-/* Who holds SQLite's lock? > 0: that process; 0: nobody; -1: the file system has no locks. */
-static long store_lock_holder(const char *path)
+/* Adds a table to the list. 0, or -1 without memory. */
+static int store_add_table(struct store *store, const char *name)
 {
-    struct flock lock = {.l_type = F_RDLCK,
-                         .l_whence = SEEK_SET,
-                         .l_start = STORE_LOCK_BYTE,
-                         .l_len = STORE_LOCK_LEN};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    long holder = -1;
-    if (fd < 0) {
+    const char *copy = arena_copy(&store->arena, name, strlen(name));
+    if (store->table_count == store->table_cap) {
+        int cap = store->table_cap == 0 ? 64 : store->table_cap * 2;
+        struct store_table_info *grown = realloc(store->tables, (size_t)cap * sizeof *grown);
+        if (grown == NULL) {
+            return -1;
+        }
+        store->tables = grown;
+        store->table_cap = cap;
+    }
+    if (copy == NULL) {
         return -1;
     }
-    if (fcntl(fd, F_GETLK, &lock) == 0) {
-        holder = lock.l_type == F_UNLCK ? 0 : (lock.l_pid > 0 ? (long)lock.l_pid : 1);
-    }
-    (void)close(fd);
-    return holder;
+    struct store_table_info *table = &store->tables[store->table_count++];
+    *table = (struct store_table_info){.name = copy};
+    return 0;
 }
 
-/* Is there a file PATH+suffix that is not empty? */
-static bool store_beside(const char *path, const char *suffix)
+/* The row of a virtual table has no page of its own; who edits that still writes what it is. */
+static bool store_is_virtual(sqlite3_stmt *stmt)
 {
-    struct buf name = {0};
-    struct stat st;
-    buf_adds(&name, path);
-    buf_adds(&name, suffix);
-    bool found = !buf_failed(&name) && stat(buf_text(&name), &st) == 0 && st.st_size > 0;
-    buf_free(&name);
-    return found;
+    static const char create[] = "CREATE VIRTUAL";
+    const char *sql = (const char *)sqlite3_column_text(stmt, 2);
+    return sqlite3_column_int64(stmt, 1) == 0 ||
+           (sql != NULL && sqlite3_strnicmp(sql, create, (int)sizeof create - 1) == 0);
 }
 
-/* Opens normally; without locks where locks or the folder forbid it and nothing would be missed. */
-static int store_open_db(struct store *store, struct err *err)
+/* Tables of modules that run code on what a stranger wrote are left out; one that stands where a
+ * capture has a table of events is no capture. */
+static int store_list_row(struct store *store, sqlite3_stmt *stmt, struct err *err)
 {
-    int code = store_connect(store, false);
-    if (code == SQLITE_OK) {
+    const char *name = (const char *)sqlite3_column_text(stmt, 0);
+    if (name == NULL) {
         return 0;
     }
-    if ((code & 0xff) == SQLITE_BUSY && store_lock_holder(store->path) > 0) {
-        return store_fail(store, err);
+    if (!store_is_virtual(stmt)) {
+        return store_add_table(store, name) == 0 ? 0 : err_nomem(err, store->path);
     }
-    if ((code & 0xff) == SQLITE_NOTADB || (code & 0xff) == SQLITE_CORRUPT ||
-        (code & 0xff) == SQLITE_NOMEM) {
-        return store_fail(store, err);
-    }
-    if (store_beside(store->path, "-journal")) {
-        return err_set(err,
-                       "%s: its writer was killed half way (%s-journal is there): export again, or "
-                       "open it once with sqlite3 in a writable folder",
-                       store->path, store->path);
-    }
-    if (store_beside(store->path, "-wal")) {
-        return err_set(err,
-                       "%s: its newest rows are in %s-wal, which cannot be read here: copy both "
-                       "to a writable folder",
-                       store->path, store->path);
-    }
-    code = store_connect(store, true);
-    return code == SQLITE_OK ? 0 : store_fail(store, err);
+    return store_sniff_name(name) ? err_set(err,
+                                            "%s: its table %.60s is a virtual one, which no "
+                                            "program that captures writes: not read",
+                                            store->path, name)
+                                  : 0;
 }
 
 static int store_list_tables(struct store *store, struct err *err)
 {
     sqlite3_stmt *stmt = NULL;
-    int cap = 0;
-    int code;
+    int status = 0;
+    int code = SQLITE_ROW;
     if (sqlite3_prepare_v2(store->db,
-                           "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid", -1,
-                           &stmt, NULL) != SQLITE_OK) {
+                           "SELECT name, rootpage, sql FROM sqlite_master WHERE type = 'table' "
+                           "ORDER BY rowid",
+                           -1, &stmt, NULL) != SQLITE_OK) {
         return store_fail(store, err);
     }
-    while ((code = sqlite3_step(stmt)) == SQLITE_ROW) {
-        const char *name = (const char *)sqlite3_column_text(stmt, 0);
-        if (name == NULL) {
-            continue;
-        }
-        if (store->table_count == cap) {
-            cap = cap == 0 ? 64 : cap * 2;
-            struct store_table_info *grown = realloc(store->tables, (size_t)cap * sizeof *grown);
-            if (grown == NULL) {
-                break;
-            }
-            store->tables = grown;
-        }
-        store->tables[store->table_count] = (struct store_table_info){0};
-        store->tables[store->table_count].name =
-            arena_copy(&store->arena, name, (size_t)sqlite3_column_bytes(stmt, 0));
-        if (store->tables[store->table_count].name == NULL) {
-            break;
-        }
-        store->table_count++;
+    while (status == 0 && (code = sqlite3_step(stmt)) == SQLITE_ROW) {
+        status = store_list_row(store, stmt, err);
     }
-    if (code != SQLITE_DONE) {
-        (void)(code == SQLITE_ROW ? err_nomem(err, store->path) : store_fail(store, err));
+    if (status == 0 && code != SQLITE_DONE) {
+        status = store_fail(store, err);
     }
     sqlite3_finalize(stmt);
-    return code == SQLITE_DONE ? 0 : -1;
+    return status;
+}
+
+struct store *store_open_file(struct store_file *file, struct err *err)
+{
+    struct store *store = calloc(1, sizeof *store);
+    if (store == NULL) {
+        return err_null(err, "not enough memory to open %s", store_file_path(file));
+    }
+    store->file = store_file_share(file);
+    store->path = store_file_path(file);
+    if (store_connect(store, err) == 0 && store_list_tables(store, err) == 0 &&
+        store_sniff_tables(store, err) == 0 && store_file_check(file, err) == 0) {
+        return store;
+    }
+    (void)store_file_check(file, err); /* that comes before whatever was found in it */
+    store_close(store);
+    return NULL;
 }
 
 struct store *store_open(const char *path, struct err *err)
 {
-    if (store_sniff(path, err) != 0) {
-        return NULL;
-    }
-    struct store *store = calloc(1, sizeof *store);
-    if (store == NULL) {
-        return err_null(err, "not enough memory to open %s", path);
-    }
-    store->path = malloc(strlen(path) + 1);
-    if (store->path == NULL) {
-        free(store);
-        return err_null(err, "not enough memory to open %s", path);
-    }
-    memcpy(store->path, path, strlen(path) + 1);
-    if (store_open_db(store, err) != 0 || store_list_tables(store, err) != 0 ||
-        store_sniff_tables(store, err) != 0) {
-        store_close(store);
-        return NULL;
-    }
+    struct store_file *file = store_file_open(path, err);
+    struct store *store = file == NULL ? NULL : store_open_file(file, err);
+    store_file_close(file);
     return store;
 }
 
@@ -238,7 +184,7 @@ void store_close(struct store *store)
         free(store->labels[i]);
     }
     free(store->tables);
-    free(store->path);
+    store_file_close(store->file);
     arena_free(&store->arena);
     free(store);
 }
@@ -291,13 +237,13 @@ static void store_read_columns(struct store *store, struct store_table_info *tab
     const int max = (int)(sizeof names / sizeof names[0]);
     sqlite3_stmt *stmt = NULL;
     int count = 0;
-    if (sqlite3_prepare_v2(store->db, "SELECT name FROM pragma_table_info(?1)", -1, &stmt, NULL) !=
-        SQLITE_OK) {
-        return;
+    char *sql = sqlite3_mprintf("PRAGMA table_info(\"%w\")", table->name);
+    if (sql != NULL) {
+        (void)sqlite3_prepare_v2(store->db, sql, -1, &stmt, NULL);
+        sqlite3_free(sql);
     }
-    (void)sqlite3_bind_text(stmt, 1, table->name, -1, SQLITE_STATIC);
-    while (count < max && sqlite3_step(stmt) == SQLITE_ROW) {
-        const char *name = (const char *)sqlite3_column_text(stmt, 0);
+    while (stmt != NULL && count < max && sqlite3_step(stmt) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(stmt, 1);
         names[count] = name == NULL ? NULL : arena_copy(&store->arena, name, strlen(name));
         count += names[count] != NULL;
     }
@@ -324,6 +270,29 @@ bool store_has_column(struct store *store, const char *table, const char *column
         }
     }
     return false;
+}
+
+const char *store_row_id(struct store *store, struct store_table_info *table)
+{
+    /* SQLite: CREATE TABLE, "ROWIDs and the INTEGER PRIMARY KEY". A column of that name hides it. */
+    static const char *const words[] = {"rowid", "_rowid_", "oid"};
+    if (table->row_id != NULL) {
+        return table->row_id;
+    }
+    table->row_id = "";
+    for (size_t i = 0; i < sizeof words / sizeof words[0] && table->row_id[0] == '\0'; i++) {
+        sqlite3_stmt *stmt = NULL;
+        char *sql = NULL;
+        if (!store_has_column(store, table->name, words[i])) {
+            sql = sqlite3_mprintf("SELECT %s FROM \"%w\"", words[i], table->name);
+        }
+        if (sql != NULL && sqlite3_prepare_v2(store->db, sql, -1, &stmt, NULL) == SQLITE_OK) {
+            table->row_id = words[i];
+        }
+        sqlite3_finalize(stmt);
+        sqlite3_free(sql);
+    }
+    return table->row_id;
 }
 
 /* One number of one row of "SELECT WHAT FROM TABLE"; missing where the table is missing, NULL, or
@@ -361,7 +330,11 @@ int64_t store_count(struct store *store, const char *table, struct err *err)
 
 int64_t store_row_bound(struct store *store, const char *table)
 {
+    struct store_table_info *info = store_find_table(store, table);
+    const char *word = info == NULL ? "" : store_row_id(store, info);
+    char what[32];
     bool ok;
-    int64_t last = store_number(store, "max(rowid)", table, 0, &ok);
+    (void)snprintf(what, sizeof what, "max(%s)", word);
+    int64_t last = store_number(store, word[0] == '\0' ? "count(*)" : what, table, 0, &ok);
     return last < 0 || last == INT64_MAX ? 0 : last + (last > 0);
 }

@@ -1,11 +1,10 @@
 /* sniff: tells a capture from the other things that people have at hand, and says what to do. */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "analysis/store/store_internal.h"
+#include "analysis/store/writer.h"
 
 enum {
     SNIFF_BYTES = 512,
@@ -115,28 +114,8 @@ static int sniff_sqlite(const struct sniff *sniff, struct err *err)
     return 0;
 }
 
-/* Reads the first bytes. The kind of the file was checked: this cannot wait on a pipe. */
-static int sniff_read(struct sniff *sniff, struct err *err)
+int store_sniff_path(const char *path, struct err *err)
 {
-    int fd = open(sniff->path, O_RDONLY | O_CLOEXEC);
-    ssize_t n;
-    if (fd < 0) {
-        return err_set(err, "%s: cannot be opened: %s", sniff->path, strerror(errno));
-    }
-    do {
-        n = read(fd, sniff->head, sizeof sniff->head);
-    } while (n < 0 && errno == EINTR);
-    if (n < 0) {
-        (void)err_set(err, "%s: cannot be read: %s", sniff->path, strerror(errno));
-    }
-    (void)close(fd);
-    sniff->len = n < 0 ? 0 : (size_t)n;
-    return n < 0 ? -1 : 0;
-}
-
-int store_sniff(const char *path, struct err *err)
-{
-    struct sniff sniff = {.path = path};
     struct stat st;
     if (path[0] == '\0') {
         return err_set(err, "the name of the capture is empty");
@@ -154,9 +133,17 @@ int store_sniff(const char *path, struct err *err)
     if (st.st_size == 0) {
         return err_set(err, "%s: empty: its export or copy did not finish", path);
     }
-    sniff.size = st.st_size;
-    if (sniff_read(&sniff, err) != 0) {
-        return -1;
+    return 0;
+}
+
+int store_sniff(const struct store_file *file, struct err *err)
+{
+    const struct stat *st = store_file_stat(file);
+    struct sniff sniff = {.path = store_file_path(file), .size = st->st_size};
+    sniff.len = st->st_size < SNIFF_BYTES ? (size_t)st->st_size : SNIFF_BYTES;
+    if (!S_ISREG(st->st_mode) || st->st_size == 0 ||
+        store_file_read(file, 0, sniff.head, sniff.len) != 0) {
+        return err_set(err, "%s: empty, or cut while it was opened: try again", sniff.path);
     }
     if (sniff.len >= 16 && memcmp(sniff.head, "SQLite format 3", 16) == 0) {
         return sniff_sqlite(&sniff, err);
@@ -183,6 +170,23 @@ static const char *const SNIFF_NSYS[] = {
     "OSRT_API",         "ThreadNames",      "ProcessStreams",    "PROCESSES",
     "TARGET_INFO_GPU",  "SCHED_EVENTS",     "COMPOSITE_EVENTS",  "TARGET_INFO_SESSION_START_TIME",
 };
+
+bool store_sniff_name(const char *table)
+{
+    static const char *const prefixes[] = {"CUPTI_", "CUDA_",    "NVTX_", "TARGET_INFO_",
+                                           "ENUM_",  "CUTLINE_", "META_", "EXPORT_"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+        if (sqlite3_strnicmp(table, prefixes[i], (int)strlen(prefixes[i])) == 0) {
+            return true;
+        }
+    }
+    for (int t = 0; t < STORE_TABLE_N; t++) {
+        if (sqlite3_stricmp(table, store_table_name((enum store_table)t)) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
 
 static bool sniff_is_capture(struct store *store)
 {

@@ -10,7 +10,7 @@
  * store_enum_label)
  *     -> store_close
  * A store and its cursors belong to one thread; a second thread opens its own store on the same
- * path.
+ * file.
  */
 #ifndef CUTLINE_STORE_STORE_H
 #define CUTLINE_STORE_STORE_H
@@ -23,13 +23,15 @@
 
 struct store;
 struct store_cursor;
+struct store_file;
 
 /*
- * Opens path read-only. Where locks or the folder forbid it, it opens the file as immutable
- * instead. Fails with one clear line for: missing, empty, truncated, directory, locked, no
- * permission, a text file, a git-LFS pointer, a .nsys-rep or .qdrep (says how to export), another
- * program's SQLite (names nvprof and DLProf files), a database without tables. NULL on failure.
+ * A connection to an open file (file.h), which lives at least as long. Fails with one clear line
+ * where the file is locked, damaged, another program's SQLite (names nvprof and DLProf files), a
+ * database without tables, or was written to since it was opened. NULL on failure.
  */
+struct store *store_open_file(struct store_file *file, struct err *err);
+/* The same for a file that nothing else reads. */
 struct store *store_open(const char *path, struct err *err);
 void store_close(struct store *store);
 const char *store_path(const struct store *store);

@@ -90,6 +90,9 @@ def check_calls(path, code):
     for number, line in enumerate(code.splitlines(), 1):
         if pure and PRINTS.search(without_strings(line)):
             breach(path, number, "nothing in this layer prints or exits")
+        if re.search(r"\bstore_(file_)?open\(", line) and not tests and \
+                not re.match(r"analysis/(store|trace)/", path):
+            breach(path, number, "a capture is opened once for a command: trace_store, not store_open")
         if SQL.search(line) and not path.startswith("analysis/store/") and not tests:
             breach(path, number, "SQL outside analysis/store")
 

@@ -83,7 +83,9 @@ static void test_command(void **state)
     assert_string_equal(command.words[1], "train.py");
     assert_string_equal(command.words[2], "--lr 1");
     recipe_command_free(&command);
+    trace_free(trace);
     sql_file_run(&file, "DROP TABLE META_DATA_CAPTURE;");
+    trace = sql_file_load(&file, NULL);
     assert_int_equal(recipe_command_load(trace, &command, NULL), 0);
     assert_int_equal(command.count, 0);
     recipe_command_free(&command);

@@ -258,7 +258,7 @@ int relate_syncs_load(const struct facts *facts, struct relate_syncs *out, struc
     memset(out, 0, sizeof *out);
     struct store *store = trace->path != NULL ? trace_store(trace, NULL) : NULL;
     if (store == NULL) {
-        return 0;
+        return trace_check(trace, err); /* without the file there are none */
     }
     int rc = sync_waits_read(trace, store, &waits, err);
     if (rc == 0 && waits.count > 0) {
@@ -273,6 +273,9 @@ int relate_syncs_load(const struct facts *facts, struct relate_syncs *out, struc
     store_close(store);
     sync_rows_free(&waits);
     sync_rows_free(&records);
+    if (trace_check(trace, err) != 0) {
+        rc = -1;
+    }
     if (rc != 0) {
         relate_syncs_free(out);
     }

@@ -385,6 +385,9 @@ int series_load(const struct trace *trace, struct series_set *out, struct err *e
         rc = metrics_load(trace, store, out, err);
     }
     store_close(store);
+    if (trace_check(trace, err) != 0) {
+        rc = -1;
+    }
     if (rc != 0) {
         series_set_free(out);
     }

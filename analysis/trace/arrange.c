@@ -47,7 +47,7 @@ static int arrange_count(struct arranging *job, struct err *err)
         }
         if (count >= UINT32_MAX) {
             return err_set(err, "%s: more than 4,294,967,294 events of one kind are not supported",
-                           job->load->own->path);
+                           job->load->trace->path);
         }
     }
     job->count = (uint32_t)count;

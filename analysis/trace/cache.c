@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "analysis/store/cache_folder.h"
+#include "analysis/store/file.h"
 #include "analysis/trace/cache_layout.h"
 
 const char CACHE_MAGIC[8] = {'C', 'U', 'T', 'L', 'T', 'R', 'C', '2'};
@@ -101,39 +102,23 @@ static uint64_t cache_layout(void)
     return cache_hash_end(&hash);
 }
 
-/* Is there a write-ahead log with rows that the file itself has not? */
-static bool has_log(const char *path)
-{
-    struct buf log = {0};
-    struct stat st;
-    buf_adds(&log, path);
-    buf_adds(&log, "-wal");
-    bool found = buf_failed(&log) || (stat(buf_text(&log), &st) == 0 && st.st_size > 0);
-    buf_free(&log);
-    return found;
-}
-
-int cache_name(const char *path, struct buf *name, struct cache_key *key)
+int cache_name(const struct store_file *file, struct buf *name, struct cache_key *key)
 {
     unsigned char page[CACHE_PAGE_BYTES] = {0};
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not be waited for */
-    if (fd < 0) {
-        return -1;
-    }
-    bool ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && read(fd, page, sizeof page) > 0;
-    (void)close(fd);
-    if (!ok || has_log(path)) {
+    const struct stat *st = store_file_stat(file);
+    size_t len = st->st_size < CACHE_PAGE_BYTES ? (size_t)st->st_size : CACHE_PAGE_BYTES;
+    if (store_file_has_log(file) || store_file_read(file, 0, page, len) != 0) {
         return -1;
     }
     *key = (struct cache_key){
         .layout = cache_layout(),
-        .size_bytes = (uint64_t)st.st_size,
-        .mtime_s = (int64_t)st.st_mtim.tv_sec,
-        .mtime_ns = st.st_mtim.tv_nsec,
+        .size_bytes = (uint64_t)st->st_size,
+        .mtime_s = (int64_t)st->st_mtim.tv_sec,
+        .mtime_ns = st->st_mtim.tv_nsec,
         .first_page = cache_section_sum(page, sizeof page),
     };
-    buf_addf(name, "trace-%llx-%llx", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
+    buf_addf(name, "trace-%llx-%llx", (unsigned long long)st->st_dev,
+             (unsigned long long)st->st_ino);
     return buf_failed(name) ? -1 : 0;
 }
 
@@ -340,7 +325,8 @@ static struct trace *blank(void *bytes, size_t len)
     return trace;
 }
 
-struct trace *cache_read(void *bytes, size_t len, const struct cache_key *key, const char *path)
+struct trace *cache_read(void *bytes, size_t len, const struct cache_key *key,
+                         struct store_file *file)
 {
     struct mapped mapped = {.bytes = bytes, .len = len, .head = bytes};
     struct trace *trace = is_valid(&mapped, key) ? blank(bytes, len) : NULL;
@@ -350,9 +336,10 @@ struct trace *cache_read(void *bytes, size_t len, const struct cache_key *key, c
     }
     take_numbers(trace, &mapped);
     take_events(trace, &mapped);
+    trace_set_file(trace, file);
     if (!take_names(trace, &mapped) || !take_people(trace, &mapped) ||
         !take_unions(trace, &mapped) || trace_broken(trace) != NULL ||
-        trace_set_path(trace, path) != 0 || trace_index_lanes(trace) != 0) {
+        trace_index_lanes(trace) != 0) {
         trace_free(trace);
         return NULL;
     }
@@ -370,20 +357,20 @@ static void *map_file(int fd, size_t *len)
     return mmap(NULL, *len, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
 }
 
-struct trace *cache_load(const char *path)
+struct trace *cache_load(struct store_file *file)
 {
     struct cache_folder folder = {.fd = -1};
     struct cache_key key;
     struct buf name = {0};
     struct trace *trace = NULL;
     size_t len = 0;
-    if (cache_name(path, &name, &key) == 0 && cache_folder_open(&folder, NULL) == 0) {
+    if (cache_name(file, &name, &key) == 0 && cache_folder_open(&folder, NULL) == 0) {
         int fd = cache_folder_find(&folder, buf_text(&name));
         void *bytes = fd < 0 ? MAP_FAILED : map_file(fd, &len);
         if (fd >= 0) {
             (void)close(fd);
         }
-        trace = bytes == MAP_FAILED ? NULL : cache_read(bytes, len, &key, path);
+        trace = bytes == MAP_FAILED ? NULL : cache_read(bytes, len, &key, file);
     }
     cache_folder_close(&folder);
     buf_free(&name);

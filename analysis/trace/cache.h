@@ -13,9 +13,9 @@
 
 #include "analysis/trace/trace.h"
 
-/* The trace of the capture at path, mapped; NULL where there is no valid one. */
-struct trace *cache_load(const char *path);
-/* Keeps the trace for its path. Does nothing where it cannot. */
+/* The trace of an open capture, mapped; NULL where there is no valid one. */
+struct trace *cache_load(struct store_file *file);
+/* Keeps the trace for its file. Does nothing where it cannot, or where the file has changed. */
 void cache_save(const struct trace *trace);
 
 #endif

@@ -105,7 +105,7 @@ uint64_t cache_section_sum(const void *data, size_t bytes);
 uint64_t cache_head_sum(const struct cache_head *head);
 
 /* The cache file of a capture (without the folder) and the key it must have. 0 or -1. */
-int cache_name(const char *path, struct buf *name, struct cache_key *key);
+int cache_name(const struct store_file *file, struct buf *name, struct cache_key *key);
 /* Bytes of one section by the numbers of the head; UINT64_MAX for those that vary. */
 uint64_t cache_section_bytes(const struct cache_head *head, int section);
 
@@ -113,7 +113,8 @@ uint64_t cache_section_bytes(const struct cache_head *head, int section);
  * The trace of a file's bytes, a writable mapping of len bytes that is the trace's from now on, also
  * where this fails. NULL where the bytes are not a whole, undamaged and sound trace of the key.
  */
-struct trace *cache_read(void *bytes, size_t len, const struct cache_key *key, const char *path);
+struct trace *cache_read(void *bytes, size_t len, const struct cache_key *key,
+                         struct store_file *file);
 /* Writes the trace to a file. 0, or -1 with errno set. */
 int cache_write(int fd, const struct trace *trace, const struct cache_key *key);
 

@@ -238,11 +238,13 @@ int cache_write(int fd, const struct trace *trace, const struct cache_key *key)
 
 void cache_save(const struct trace *trace)
 {
+    const struct store_file *file = trace_own(trace)->file;
     struct cache_folder folder = {.fd = -1};
     struct cache_part part;
     struct cache_key key;
     struct buf name = {0};
-    if (cache_name(trace->path, &name, &key) == 0 && cache_folder_open(&folder, NULL) == 0) {
+    if (store_file_check(file, NULL) == 0 && cache_name(file, &name, &key) == 0 &&
+        cache_folder_open(&folder, NULL) == 0) {
         if (cache_folder_begin(&folder, "", &part) == 0 && cache_write(part.fd, trace, &key) == 0) {
             (void)cache_folder_finish(&part, buf_text(&name));
         } else {

@@ -64,7 +64,7 @@ static void *work_thread(void *arg)
     struct err err = {""};
     struct store *store = NULL;
     if (work->needs_store) {
-        store = store_open(work->load->own->path, &err);
+        store = store_open_file(work->load->own->file, &err);
         if (store == NULL) {
             work_fail(work, &err);
             return NULL;
@@ -160,7 +160,7 @@ static int load_plan(struct load *load, const struct trace_options *options, int
         if (bounds[s] > UINT32_MAX) {
             return err_set(err,
                            "%s: row ids of %s are out of range (0 to 4294967294): export again",
-                           load->own->path, RAW_TABLES[s].name);
+                           load->trace->path, RAW_TABLES[s].name);
         }
         if (options->rows_most > 0 && bounds[s] > options->rows_most) {
             bounds[s] = options->rows_most;
@@ -337,12 +337,13 @@ static void load_free(struct load *load)
     store_close(load->store);
 }
 
-static struct trace *load_rows(const char *path, const struct trace_options *options,
+static struct trace *load_rows(struct store_file *file, const struct trace_options *options,
                                struct err *err)
 {
+    const char *path = store_file_path(file);
     struct load load = {0};
     int status = -1;
-    load.store = store_open(path, err);
+    load.store = store_open_file(file, err);
     if (load.store == NULL) {
         return NULL;
     }
@@ -355,35 +356,46 @@ static struct trace *load_rows(const char *path, const struct trace_options *opt
         return err_null(err, "not enough memory for %s", path);
     }
     load.trace->own = load.own;
-    status = trace_set_path(load.trace, path) != 0 ? err_nomem(err, path)
-                                                   : load_all(&load, options, err);
+    trace_set_file(load.trace, file);
+    status = load_all(&load, options, err);
     load_free(&load);
-    if (status != 0) {
+    if (store_file_check(file, err) != 0 || status != 0) {
         trace_free(load.trace);
         return NULL;
     }
     return load.trace;
 }
 
-/* Loads a SQLite file, or takes it from the cache. */
-static struct trace *load_file(const char *path, const struct trace_options *options,
-                               struct err *err)
+/* Loads an open capture, or takes it from the cache. */
+static struct trace *load_opened(struct store_file *file, const struct trace_options *options,
+                                 struct err *err)
 {
-    static const struct trace_options defaults = {0};
-    int64_t events = 0;
-    options = options == NULL ? &defaults : options;
     bool cached = options->cache_events > 0 && options->kinds == 0 && options->rows_most == 0;
-    struct trace *trace = cached ? cache_load(path) : NULL;
+    struct trace *trace = cached ? cache_load(file) : NULL;
+    int64_t events = 0;
     if (trace != NULL) {
         return trace;
     }
-    trace = load_rows(path, options, err);
+    trace = load_rows(file, options, err);
     for (int t = 0; trace != NULL && t < TRACE_TABLE_COUNT; t++) {
         events += trace->events[t].count;
     }
     if (cached && trace != NULL && events >= options->cache_events) {
         cache_save(trace);
     }
+    return trace;
+}
+
+static struct trace *load_file(const char *path, const struct trace_options *options,
+                               struct err *err)
+{
+    static const struct trace_options defaults = {0};
+    struct store_file *file = store_file_open(path, err);
+    if (file == NULL) {
+        return NULL;
+    }
+    struct trace *trace = load_opened(file, options == NULL ? &defaults : options, err);
+    store_file_close(file);
     return trace;
 }
 

@@ -45,7 +45,7 @@ void trace_free(struct trace *trace)
     for (int t = 0; t < TRACE_TABLE_COUNT; t++) {
         free(own->table_lanes[t]);
     }
-    free(own->path);
+    store_file_close(own->file);
     intern_free(&own->texts);
     arena_free(&own->arena);
     free(own);
@@ -72,16 +72,10 @@ int trace_index_lanes(struct trace *trace)
     return 0;
 }
 
-int trace_set_path(struct trace *trace, const char *path)
+void trace_set_file(struct trace *trace, struct store_file *file)
 {
-    struct trace_own *own = trace->own;
-    own->path = malloc(strlen(path) + 1);
-    if (own->path == NULL) {
-        return -1;
-    }
-    memcpy(own->path, path, strlen(path) + 1);
-    trace->path = own->path;
-    return 0;
+    trace_own(trace)->file = store_file_share(file);
+    trace->path = store_file_path(file);
 }
 
 uint32_t trace_lane_of(const struct trace *trace, enum trace_table table, uint32_t index)
@@ -159,7 +153,17 @@ const char *trace_source_table(const struct trace *trace, enum trace_table table
 
 struct store *trace_store(const struct trace *trace, struct err *err)
 {
-    return store_open(trace->path, err);
+    struct trace_own *own = trace->own;
+    if (own != NULL && own->file != NULL) {
+        return store_open_file(own->file, err);
+    }
+    return store_open(trace->path, err); /* one that was made, not loaded */
+}
+
+int trace_check(const struct trace *trace, struct err *err)
+{
+    const struct trace_own *own = trace->own;
+    return own == NULL || own->file == NULL ? 0 : store_file_check(own->file, err);
 }
 
 uint32_t trace_lane_lower(const struct trace *trace, const struct trace_lane *lane, int64_t t_ns)

@@ -261,10 +261,16 @@ bool trace_is_cross_thread(const struct trace *trace, uint32_t nvtx);
 /* The SQLite table that the event's row is a rowid of, e.g. "CUPTI_ACTIVITY_KIND_KERNEL". */
 const char *trace_source_table(const struct trace *trace, enum trace_table table, uint32_t index);
 /*
- * Opens the file again for rows that the model does not keep. One store per thread; the caller
- * closes it. NULL on failure (the file may have vanished since).
+ * Opens the file again for rows that the model does not keep: the very file that was loaded,
+ * whatever has its name now. One store per thread; the caller closes it. NULL on failure (it may
+ * have been written to since).
  */
 struct store *trace_store(const struct trace *trace, struct err *err);
+/*
+ * Is the file still what was loaded? 0, or -1: it was written to, and what was read of it since may
+ * belong to another capture. To be asked after the last read and before anything is shown.
+ */
+int trace_check(const struct trace *trace, struct err *err);
 
 /* First event of the lane that ends after t (half-open), as an index in its table; first + count if
  * none. */

@@ -18,6 +18,7 @@
 #define CUTLINE_TRACE_TRACE_INTERNAL_H
 
 #include "analysis/base/intern.h"
+#include "analysis/store/file.h"
 #include "analysis/trace/trace.h"
 
 /* The tables that events come from. */
@@ -190,7 +191,7 @@ struct track {
 struct trace_own {
     struct intern texts; /* every text that the trace points to */
     struct arena arena; /* small arrays */
-    char *path;
+    struct store_file *file; /* shared: rows that the model does not keep are read from it */
     uint32_t *table_lanes[TRACE_TABLE_COUNT]; /* indices in lanes, in order */
     uint32_t table_lane_count[TRACE_TABLE_COUNT];
     uint32_t *open; /* NVTX indices, ascending */
@@ -202,9 +203,10 @@ struct trace_own {
     size_t map_bytes;
 };
 
-/* trace.c: own.table_lanes from the lanes; the path. 0, or -1 without memory. */
+/* trace.c: own.table_lanes from the lanes. 0, or -1 without memory. */
 int trace_index_lanes(struct trace *trace);
-int trace_set_path(struct trace *trace, const char *path);
+/* The file and its path; the trace shares it. */
+void trace_set_file(struct trace *trace, struct store_file *file);
 
 /* Everything that is alive while loading. */
 struct load {

@@ -382,6 +382,29 @@ static void detail_measure(struct app *app)
     measure_free(&found);
 }
 
+/* Where the file was written to since it was loaded, its row may be another's: none is shown. */
+static void detail_event(struct app *app)
+{
+    struct detail *detail = &app->detail;
+    const struct trace_name *name = app_event_name(app, app->event);
+    buf_add(&detail->title, name->full, name->full_len);
+    detail_fetch(
+        app, trace_source_table(app->trace, (enum trace_table)app->event.table, app->event.index));
+    bool changed = trace_check(app->trace, NULL) != 0;
+    if (changed) {
+        detail->field_count = 0;
+    }
+    detail_facts(app, name);
+    if (changed) {
+        buf_adds(&detail->facts, "   (the file has changed: no more is known)");
+    }
+    if (app->event.table == TRACE_GPU) {
+        detail_launched(app);
+    } else if (app->event.table == TRACE_API) {
+        detail_launches(app);
+    }
+}
+
 static bool detail_is_fresh(const struct app *app)
 {
     const struct detail *detail = &app->detail;
@@ -412,16 +435,7 @@ void detail_make(struct app *app)
     if (app_has_gap(app)) {
         detail_gap(app);
     } else if (app_has_event(app)) {
-        const struct trace_name *name = app_event_name(app, app->event);
-        buf_add(&detail->title, name->full, name->full_len);
-        detail_fetch(app, trace_source_table(app->trace, (enum trace_table)app->event.table,
-                                             app->event.index));
-        detail_facts(app, name);
-        if (app->event.table == TRACE_GPU) {
-            detail_launched(app);
-        } else if (app->event.table == TRACE_API) {
-            detail_launches(app);
-        }
+        detail_event(app);
     } else if (app->mark_count == 2) {
         detail_measure(app);
     }

@@ -174,6 +174,9 @@ static int view_dump(struct session *session, const struct view_args *args,
         }
     }
     if (rc == 0) {
+        rc = trace_check(session_app(session)->trace, err);
+    }
+    if (rc == 0) {
         rc = buf_failed(&text) ? err_nomem(err, "the frame") : output_all(&text, err);
     }
     buf_free(&text);

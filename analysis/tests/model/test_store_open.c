@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "analysis/store/file.h"
 #include "analysis/store/store.h"
 #include "analysis/tests/sql_file.h"
 
@@ -309,6 +310,232 @@ static void ranges_of_rows(void **state)
     store_close(store);
 }
 
+/* The sum of a over the rows [first, end), and of the row numbers. */
+static void sum_rows(struct store *store, const char *table, int64_t first, int64_t end,
+                     int64_t *values, int64_t *numbers)
+{
+    static const char *const columns[] = {"a"};
+    struct store_scan scan = {table, columns, 1, first, end};
+    struct err err = {""};
+    struct store_cursor *cursor = store_scan(store, &scan, &err);
+    *values = 0;
+    *numbers = 0;
+    if (cursor == NULL) {
+        fail_msg("%s", err.text);
+    }
+    while (store_next(cursor, &err) == 1) {
+        *values += store_int(cursor, 0, 0);
+        *numbers += store_rowid(cursor);
+    }
+    assert_string_equal(err.text, "");
+    store_cursor_close(cursor);
+}
+
+static void rows_without_ids_are_numbered(void **state)
+{
+    struct sql_file file = {""};
+    struct store *store =
+        open_sql("CREATE TABLE t(k INTEGER PRIMARY KEY, a) WITHOUT ROWID;"
+                 "INSERT INTO t VALUES (30, 4), (10, 1), (20, 2), (40, 8);"
+                 "CREATE TABLE u(rowid, oid, _rowid_, a); INSERT INTO u VALUES (7, 7, 7, 1),"
+                 "(7, 7, 7, 2), (7, 7, 7, 4), (7, 7, 7, 8)",
+                 &file);
+    static const char *const tables[] = {"t", "u"};
+    int64_t values;
+    int64_t numbers;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(store_row_bound(store, tables[i]), 5);
+        sum_rows(store, tables[i], 0, INT64_MAX, &values, &numbers);
+        assert_int_equal(values, 15);
+        assert_int_equal(numbers, 10);
+        sum_rows(store, tables[i], 1, 3, &values, &numbers);
+        assert_int_equal(values, 3);
+        assert_int_equal(numbers, 3);
+        sum_rows(store, tables[i], 0, 2, &values, &numbers);
+        assert_int_equal(values, 1);
+        sum_rows(store, tables[i], 4, INT64_MAX, &values, &numbers);
+        assert_int_equal(values, 8);
+        assert_int_equal(numbers, 4);
+        sum_rows(store, tables[i], 5, 9, &values, &numbers);
+        assert_int_equal(values, 0);
+    }
+    store_close(store);
+}
+
+static void a_column_named_rowid_is_a_column(void **state)
+{
+    struct sql_file file = {""};
+    struct store *store = open_sql("CREATE TABLE t(RowID, a); INSERT INTO t VALUES (100, 1), "
+                                   "('x', 2), (NULL, 4)",
+                                   &file);
+    int64_t values;
+    int64_t numbers;
+    (void)state;
+    assert_int_equal(store_row_bound(store, "t"), 4);
+    sum_rows(store, "t", 2, 3, &values, &numbers);
+    assert_int_equal(values, 2);
+    assert_int_equal(numbers, 2);
+    store_close(store);
+}
+
+static void virtual_tables_are_refused(void **state)
+{
+    static const char *const columns[] = {"a"};
+    struct store_scan scan = {"disguised", columns, 1, 0, INT64_MAX};
+    struct sql_file file = {""};
+    struct err err = {""};
+    (void)state;
+    sql_file_new(&file);
+    sql_file_run(&file, SMALL);
+    sql_file_run(&file, "PRAGMA writable_schema = ON;"
+                        "INSERT INTO sqlite_master VALUES ('table', 'search', 'search', 0,"
+                        "'CREATE VIRTUAL TABLE search USING fts5(a)'),"
+                        "('table', 'disguised', 'disguised', 2,"
+                        "'CREATE /**/ VIRTUAL TABLE disguised USING fts5(a)')");
+    struct store *store =
+        store_open(file.path, &err); /* what others added is no reason to refuse */
+    if (store == NULL) {
+        fail_msg("%s", err.text);
+    }
+    assert_false(store_has_table(store, "search"));
+    assert_null(store_scan(store, &scan, &err)); /* but no module runs */
+    store_close(store);
+    sql_file_run(&file, "PRAGMA writable_schema = ON;"
+                        "INSERT INTO sqlite_master VALUES ('table', 'NVTX_EVENTS', 'NVTX_EVENTS',"
+                        "0, 'CREATE VIRTUAL TABLE NVTX_EVENTS USING fts5(text)')");
+    refuse(file.path, "NVTX_EVENTS is a virtual one");
+    sql_file_remove(&file);
+}
+
+static bool beside(const struct sql_file *file, const char *suffix)
+{
+    char path[SQL_FILE_PATH + 16];
+    (void)snprintf(path, sizeof path, "%s%s", file->path, suffix);
+    return access(path, F_OK) == 0;
+}
+
+static void remove_beside(const struct sql_file *file, const char *suffix)
+{
+    char path[SQL_FILE_PATH + 16];
+    (void)snprintf(path, sizeof path, "%s%s", file->path, suffix);
+    (void)unlink(path);
+}
+
+/* Commits rows to the log and holds the database open, as a program that still runs does. */
+static void write_log(const struct sql_file *file)
+{
+    sqlite3 *db = NULL;
+    (void)sqlite3_open(file->path, &db);
+    (void)sqlite3_exec(db,
+                       "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;"
+                       "CREATE TABLE t(a); INSERT INTO t VALUES (1), (2), (4);",
+                       NULL, NULL, NULL);
+}
+
+static void a_log_is_read_and_nothing_is_left_beside(void **state)
+{
+    struct sql_file file = {""};
+    struct err err = {""};
+    int64_t values;
+    int64_t numbers;
+    (void)state;
+    sql_file_new(&file);
+    sql_file_run(&file, SMALL);
+    child_kill(child_start(write_log, &file)); /* rows are in the log alone */
+    assert_true(beside(&file, "-wal"));
+    remove_beside(&file, "-shm");
+    struct store *store = store_open(file.path, &err);
+    if (store == NULL) {
+        fail_msg("%s", err.text);
+    }
+    sum_rows(store, "t", 0, INT64_MAX, &values, &numbers);
+    assert_int_equal(values, 7);
+    store_close(store);
+    assert_true(beside(&file, "-wal"));
+    assert_false(beside(&file, "-shm"));
+    sql_file_run(&file,
+                 "PRAGMA wal_checkpoint(TRUNCATE)"); /* now in the file, still of that kind */
+    assert_false(beside(&file, "-wal"));
+    store = store_open(file.path, &err);
+    assert_non_null(store);
+    sum_rows(store, "t", 0, INT64_MAX, &values, &numbers);
+    assert_int_equal(values, 7);
+    store_close(store);
+    assert_false(beside(&file, "-wal"));
+    assert_false(beside(&file, "-shm"));
+    sql_file_remove(&file);
+}
+
+static const char MANY[] = "CREATE TABLE t(a);"
+                           "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE "
+                           "i < 30000) INSERT INTO t SELECT 1 FROM n;";
+
+static void a_replaced_file_is_read_to_its_end(void **state)
+{
+    struct sql_file file = {""};
+    struct sql_file other = {""};
+    struct err err = {""};
+    int64_t values;
+    int64_t numbers;
+    (void)state;
+    sql_file_new(&file);
+    sql_file_run(&file, SMALL);
+    sql_file_run(&file, MANY);
+    sql_file_new(&other);
+    sql_file_run(&other, SMALL);
+    struct store_file *opened = store_file_open(file.path, &err);
+    assert_non_null(opened);
+    assert_int_equal(rename(other.path, file.path), 0);
+    struct store *store =
+        store_open_file(opened, &err); /* opened only now: of what was there before */
+    if (store == NULL) {
+        fail_msg("%s", err.text);
+    }
+    sum_rows(store, "t", 0, INT64_MAX, &values, &numbers);
+    assert_int_equal(values, 30000);
+    assert_int_equal(store_file_check(opened, &err), 0);
+    store_close(store);
+    store_file_close(opened);
+    sql_file_remove(&file);
+}
+
+/* A file that is written to, or cut, while it is read: one line that says so, and no signal. */
+static void a_file_that_is_written_to_says_so(void **state)
+{
+    static const char *const columns[] = {"a"};
+    struct store_scan scan = {"t", columns, 1, 0, INT64_MAX};
+    (void)state;
+    for (int cut = 0; cut < 2; cut++) {
+        struct sql_file file = {""};
+        struct err err = {""};
+        int more;
+        sql_file_new(&file);
+        sql_file_run(&file, SMALL);
+        sql_file_run(&file, MANY);
+        struct store *store = store_open(file.path, &err);
+        assert_non_null(store);
+        struct store_cursor *cursor = store_scan(store, &scan, &err);
+        assert_int_equal(store_next(cursor, &err), 1);
+        if (cut != 0) {
+            assert_int_equal(truncate(file.path, 4096), 0);
+            while ((more = store_next(cursor, &err)) == 1) {
+            }
+            assert_int_equal(more, -1);
+            assert_non_null(strstr(err.text, "was written to while it was read"));
+        }
+        store_cursor_close(cursor);
+        if (cut == 0) {
+            sql_file_run(&file, "UPDATE t SET a = 2 WHERE rowid = 5");
+        }
+        err.text[0] = '\0';
+        assert_null(store_scan(store, &scan, &err));
+        assert_non_null(strstr(err.text, "was written to while it was read"));
+        store_close(store);
+        sql_file_remove(&file);
+    }
+}
+
 static void numbered_tables_stand_in(void **state)
 {
     struct sql_file file = {""};
@@ -355,6 +582,12 @@ int main(void)
         cmocka_unit_test(missing_columns_read_as_null),
         cmocka_unit_test(missing_tables_have_no_rows),
         cmocka_unit_test(ranges_of_rows),
+        cmocka_unit_test(rows_without_ids_are_numbered),
+        cmocka_unit_test(a_column_named_rowid_is_a_column),
+        cmocka_unit_test(virtual_tables_are_refused),
+        cmocka_unit_test(a_log_is_read_and_nothing_is_left_beside),
+        cmocka_unit_test(a_replaced_file_is_read_to_its_end),
+        cmocka_unit_test(a_file_that_is_written_to_says_so),
         cmocka_unit_test(numbered_tables_stand_in),
         cmocka_unit_test(labels_of_the_file_come_first),
     };

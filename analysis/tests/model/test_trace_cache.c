@@ -119,9 +119,13 @@ static struct trace *read_bytes(unsigned char *bytes, size_t len)
 {
     struct cache_key key;
     struct buf name = {0};
-    assert_int_equal(cache_name(capture.path, &name, &key), 0);
+    struct store_file *file = store_file_open(capture.path, NULL);
+    assert_non_null(file);
+    assert_int_equal(cache_name(file, &name, &key), 0);
     buf_free(&name);
-    return cache_read(bytes, len, &key, capture.path);
+    struct trace *trace = cache_read(bytes, len, &key, file);
+    store_file_close(file);
+    return trace;
 }
 
 static void no_bit_may_be_changed(void **state)
