@@ -57,10 +57,12 @@ struct detector {
 
 /* In the order of the help, and of what counts time first. */
 #define DETECTORS(X) \
+    X(DETECT_FAILED_CALLS) \
     X(DETECT_IDLE_GAPS) \
     X(DETECT_LAUNCH_DENSITY) \
     X(DETECT_SMALL_COPIES) \
     X(DETECT_HIDDEN_TRANSFERS) \
+    X(DETECT_UNIFIED_MEMORY) \
     X(DETECT_LOW_UTILISATION) \
     X(DETECT_GRAPH_OPAQUE)
 

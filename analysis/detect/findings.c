@@ -85,6 +85,9 @@ static int finding_cmp(const void *a, const void *b)
 {
     const struct finding *x = a;
     const struct finding *y = b;
+    if (x->is_first != y->is_first) {
+        return x->is_first ? -1 : 1;
+    }
     if ((x->within != NULL) != (y->within != NULL)) {
         return x->within != NULL ? 1 : -1;
     }

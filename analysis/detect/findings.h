@@ -22,11 +22,13 @@ struct finding {
     const char *advice; /* one line: what to try */
     const char *show; /* the command that shows it, without the file name */
     const char *within; /* the rule whose findings count this time already; NULL: none */
+    bool is_first; /* explains what is missing: comes before all others, whatever can be won */
     int64_t recoverable_ns; /* at most this can be won; -1 where the capture cannot tell */
     double value; /* what --fail-on compares, more is worse: idle_gaps: percent of the
                                span; hidden_transfers: percent of copy time that is exposed;
                                low_utilisation: percent idle; graph_opaque: percent of busy time;
-                               launch_density: zones; small_copies: copies; NVIDIA's rules: rows */
+                               launch_density: zones; small_copies: copies; unified_memory: migrations;
+                               failed_calls: calls; NVIDIA's rules: rows */
     int64_t begin_ns; /* where to look first: the worst place */
     int64_t end_ns;
     uint32_t device; /* index in devices, TRACE_NONE */

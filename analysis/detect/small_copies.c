@@ -35,7 +35,8 @@ static int find(const struct report_context *context, int by, struct detection *
 
 static bool kept(const struct report_context *context, const struct transfer *one)
 {
-    return one->count >= context->args[ARG_MIN].i && transfers_kept(context, one);
+    return one->count >= context->args[ARG_MIN].i && transfers_kept(context, one) &&
+           context->trace->names[one->name].kind == TRACE_MEMCPY;
 }
 
 static void put_row(struct table *table, const struct report_context *context, const void *data,

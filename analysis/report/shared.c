@@ -87,7 +87,7 @@ const struct facts *shared_facts(struct shared *shared, struct err *err)
 bool shared_is_transfer(const struct trace_name *name)
 {
     int kind = name->copy_kind;
-    return (name->kind == TRACE_MEMCPY || name->kind == TRACE_MIGRATION) &&
+    return name->kind == TRACE_MEMCPY &&
            ((kind >= 1 && kind <= COPY_KIND_DTOH) ||
             (kind >= COPY_KIND_ARRAY_FIRST && kind <= COPY_KIND_ARRAY_LAST) ||
             (kind >= COPY_KIND_PTOP && kind < COPY_KIND_UM_LAST));

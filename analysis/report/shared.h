@@ -39,7 +39,8 @@ const struct busy *shared_busy(struct shared *shared, enum shared_ops ops, struc
 const uint32_t *shared_innermost(struct shared *shared, const struct selection *select,
                                  struct err *err);
 
-/* Is this the name of a copy between two memories, not within one device? */
+/* Is this the name of a copy between two memories, not within one device? Not of a migration: no
+ * call makes it (unified_memory). */
 bool shared_is_transfer(const struct trace_name *name);
 
 #endif

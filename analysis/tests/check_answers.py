@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""Captures whose answer is known: what cutline says of them, and what it must not say.
+
+check_answers.py CUTLINE [WORD]: the cases of answers/*.py (those with WORD in their name). A case is a name, a
+function that writes a capture, a command, texts that must be in the output (blanks and line breaks count as one
+blank) and texts that must not.
+"""
+import importlib
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).parent / "answers"
+sys.path.insert(0, str(HERE))
+from capture import Capture  # noqa: E402
+
+
+def squeeze(text):
+    return " ".join(text.split())
+
+
+def main():
+    cutline, word = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else ""
+    count = failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for topic in sorted(p.stem for p in HERE.glob("*.py") if p.stem != "capture"):
+            module = importlib.import_module(topic)
+            for number, (name, write, command, wanted, unwanted) in enumerate(module.CASES):
+                if word not in f"{topic}: {name}":
+                    continue
+                path = f"{folder}/{topic}-{number}.sqlite"
+                capture = Capture(path, **getattr(write, "options", {}))
+                write(capture)
+                capture.close()
+                words = shlex.split(command)
+                run = subprocess.run([cutline, *words, path], capture_output=True, text=True, check=False)
+                said = squeeze(run.stdout)
+                count += 1
+                wrong = [f"not said: {text}" for text in wanted if squeeze(text) not in said]
+                wrong += [f"said: {text}" for text in unwanted if squeeze(text) in said]
+                if run.returncode != 0:
+                    wrong.append(f"status {run.returncode}: {run.stderr.strip()}")
+                if wrong:
+                    failed += 1
+                    print(f"{topic}: {name} ({command}):", *wrong, "it says:", run.stdout, sep="\n  ")
+    print(f"{count} answers, {failed} wrong")
+    return 1 if failed or count == 0 else 0
+
+
+sys.exit(main())
