@@ -8,6 +8,7 @@
 #include "analysis/base/timefmt.h"
 #include "analysis/filter/select.h"
 #include "analysis/report/report_list.h"
+#include "analysis/report/report_names.h"
 
 static const struct report *const REPORT_STATS_LIST[] = {
 #define REPORT_ENTRY(symbol) &(symbol),
@@ -207,10 +208,13 @@ int report_call_parse(enum report_kind kind, const char *spec, struct report_cal
         return err_nomem(err, "the report");
     }
     char *word = report_next_word(&rest);
-    call->report = report_find(kind, word);
+    call->report = report_named(kind, word);
     if (call->report == NULL) {
-        (void)err_set(err, "no %s '%s'; %s lists them", kind == REPORT_RULE ? "rule" : "report",
-                      word, kind == REPORT_RULE ? "--help-rules" : "--help-reports");
+        struct buf hint = {0};
+        report_add_hint(kind, word, &hint);
+        (void)err_set(err, "no %s '%s'; %s", kind == REPORT_RULE ? "rule" : "report", word,
+                      buf_text(&hint));
+        buf_free(&hint);
         report_call_free(call);
         return -1;
     }

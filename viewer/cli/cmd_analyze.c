@@ -2,15 +2,18 @@
  * cmd_analyze: runs rules and prints their tables; without a rule, the findings of all of them,
  * ranked by the time that could be won.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/base/array.h"
 #include "analysis/base/timefmt.h"
 #include "analysis/detect/findings.h"
+#include "analysis/report/report_names.h"
 #include "viewer/app/actions.h"
 #include "viewer/app/keys.h"
 #include "viewer/cli/command.h"
+#include "viewer/cli/nsys_options.h"
 #include "viewer/cli/opts.h"
 #include "viewer/cli/tables.h"
 
@@ -20,6 +23,7 @@ struct analyze_args {
     const char *output;
     const char *timeunit;
     struct tables_filter filter;
+    struct tables_input input;
     const char *help_rules;
     int format; /* index in the choices, -1 = not given */
     bool force;
@@ -55,6 +59,12 @@ static const struct opts_option OPTIONS[] = {
      .help =
          "Print every finding in full: those that are worth less than 0.1 % of the span, and those "
          "whose time another one counts, too."},
+    {'i', "input", "FILE", .kind = OPTS_TEXT, .complete = OPTS_COMPLETE_CAPTURE,
+     .at = offsetof(struct analyze_args, input.file), .help = "The capture, in place of FILE."},
+    {0, "sqlite", "FILE", .kind = OPTS_TEXT, .complete = OPTS_COMPLETE_CAPTURE,
+     .at = offsetof(struct analyze_args, input.sqlite),
+     .help =
+         "The export of a report of nsys: it is read in place of the report, where it is there."},
     {.kind = OPTS_GROUP, .help = "How to print it"},
     {'f', "format", "FORMAT", .kind = OPTS_CHOICE, .choices = "column|table|csv|tsv|json",
      .at = offsetof(struct analyze_args, format),
@@ -97,6 +107,9 @@ static const struct opts_spec SPEC = {
     .options = OPTIONS,
     .operands_max = 1,
     .complete = OPTS_COMPLETE_CAPTURE,
+    .known = nsys_stats_options,
+    .known_about = "Accepted from nsys analyze, without effect",
+    .known_asked = nsys_say_unread,
     .examples = "cutline analyze train.sqlite                        the findings, worst first\n"
                 "cutline analyze -r idle_gaps:min=1ms train.sqlite   gaps of 1 ms and longer\n"
                 "cutline analyze -r idle_gaps:by=cause train.sqlite  idle time by cause\n"
@@ -240,9 +253,11 @@ static int threshold_parse(const char *text, struct threshold *out, struct err *
     if (len < sizeof(out->rule)) {
         memcpy(out->rule, text, len);
     }
-    if (report_find(REPORT_RULE, out->rule) == NULL) {
+    const struct report *rule = report_named(REPORT_RULE, out->rule);
+    if (rule == NULL) {
         return err_set(err, "--fail-on %.100s: no such rule; --help-rules lists them", text);
     }
+    (void)snprintf(out->rule, sizeof out->rule, "%s", rule->name);
     if (colon == NULL) {
         return 0;
     }
@@ -346,11 +361,12 @@ static int prepare(struct analyze *run, const struct opts_rest *rest, struct cal
                    struct err *err)
 {
     const struct analyze_args *args = run->args;
-    if (rest->argc == 0) {
-        return err_set(err, "name a capture; --help shows the options");
+    const char *path = tables_input(&args->input, rest, err);
+    if (path == NULL) {
+        return -1;
     }
     run->form = (struct tables_form){.command = COMMAND_ANALYZE.name,
-                                     .path = rest->argv[0],
+                                     .path = path,
                                      .target = args->output,
                                      .format = args->format,
                                      .force = args->force,

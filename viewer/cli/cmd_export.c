@@ -6,6 +6,7 @@
 
 #include "analysis/export/chrome.h"
 #include "analysis/report/events_table.h"
+#include "analysis/report/report_names.h"
 #include "analysis/table/document.h"
 #include "analysis/table/gzip.h"
 #include "viewer/cli/command.h"
@@ -157,7 +158,7 @@ static bool is_rule(const char *spec)
     }
     memcpy(name, spec, len);
     name[len] = '\0';
-    return report_find(REPORT_RULE, name) != NULL;
+    return report_named(REPORT_RULE, name) != NULL;
 }
 
 static int write_report(struct export *run, const struct table_sink *sink)

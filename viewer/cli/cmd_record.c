@@ -10,7 +10,7 @@
 #include "capture/record/record.h"
 #include "capture/record/record_options.h"
 #include "viewer/cli/command.h"
-#include "viewer/cli/nsys_profile.h"
+#include "viewer/cli/nsys_options.h"
 #include "viewer/cli/opts.h"
 #include "viewer/cli/output.h"
 

@@ -12,6 +12,7 @@
 
 #include "analysis/trace/trace.h"
 #include "viewer/cli/command.h"
+#include "viewer/cli/nsys_options.h"
 #include "viewer/cli/opts.h"
 #include "viewer/cli/output.h"
 #include "viewer/cli/tables.h"
@@ -22,6 +23,7 @@ struct stats_args {
     struct opts_list outputs;
     const char *timeunit;
     struct tables_filter filter;
+    struct tables_input input;
     const char *help_reports;
     int nvtx_scope;
     bool force;
@@ -48,6 +50,12 @@ static const struct opts_option OPTIONS[] = {
      .at = offsetof(struct stats_args, help_reports),
      .help = "List the reports; with a name, or ALL, say what each shows and "
              "takes."},
+    {'i', "input", "FILE", .kind = OPTS_TEXT, .complete = OPTS_COMPLETE_CAPTURE,
+     .at = offsetof(struct stats_args, input.file), .help = "The capture, in place of FILE."},
+    {0, "sqlite", "FILE", .kind = OPTS_TEXT, .complete = OPTS_COMPLETE_CAPTURE,
+     .at = offsetof(struct stats_args, input.sqlite),
+     .help =
+         "The export of a report of nsys: it is read in place of the report, where it is there."},
     {.kind = OPTS_GROUP, .help = "How to print it"},
     {'f', "format", "FORMAT", .kind = OPTS_LIST, .choices = "column|table|csv|tsv|json",
      .at = offsetof(struct stats_args, formats),
@@ -106,6 +114,9 @@ static const struct opts_spec SPEC = {
     .options = OPTIONS,
     .operands_max = 1,
     .complete = OPTS_COMPLETE_CAPTURE,
+    .known = nsys_stats_options,
+    .known_about = "Accepted from nsys stats, without effect",
+    .known_asked = nsys_say_unread,
     .examples = "cutline stats train.sqlite                            the six default "
                 "reports\n"
                 "cutline stats -r cuda_gpu_kern_sum:base train.sqlite  kernels by "
@@ -222,10 +233,10 @@ static int prepare(struct stats *run, const struct opts_rest *rest)
 {
     const struct stats_args *args = run->args;
     const struct opts_list *const lists[] = {&args->reports, &args->formats, &args->outputs};
-    if (rest->argc == 0) {
-        return err_set(&run->err, "name a capture; --help shows the options");
+    run->path = tables_input(&args->input, rest, &run->err);
+    if (run->path == NULL) {
+        return -1;
     }
-    run->path = rest->argv[0];
     run->options.nvtx_process = args->nvtx_scope == 1;
     for (int i = WORDS_REPORTS; i <= WORDS_OUTPUTS; i++) {
         if (tables_words(lists[i], &run->words[i], &run->err) != 0) {

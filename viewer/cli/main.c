@@ -56,6 +56,23 @@ static int print_version(void)
     return COMMAND_DONE;
 }
 
+/* Our command for a word of nsys and its kin; NULL where it is none. */
+static const char *nsys_command(const char *word)
+{
+    static const struct {
+        const char *word;
+        const char *ours;
+    } words[] = {{"profile", "record"}, {"launch", "record"}, {"start", "record"},
+                 {"nvprof", "record"},  {"status", "doctor"}, {"recipe", "stats"},
+                 {"ui", "view"}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(words[i].word, word) == 0) {
+            return words[i].ours;
+        }
+    }
+    return NULL;
+}
+
 /* The word is no command and no option: a file to view, or a slip. */
 static int run_default(int argc, char **argv)
 {
@@ -72,7 +89,8 @@ static int run_default(int argc, char **argv)
         names[count] = COMMANDS[count]->name;
     }
     names[count] = NULL;
-    const char *near = opts_nearest(argv[1], names);
+    const char *near = nsys_command(argv[1]);
+    near = near != NULL ? near : opts_nearest(argv[1], names);
     if (near != NULL) {
         (void)err_set(&err, "no command or file '%s'; did you mean '%s'?", argv[1], near);
     } else {

@@ -50,6 +50,17 @@ struct tables_filter {
 int tables_filter(const struct tables_filter *filter, struct select_options *options,
                   struct err *err);
 
+/* Where the capture is named beside the operands; NULL = not given. */
+struct tables_input {
+    const char *file;
+    const char *sqlite;
+};
+
+/* The capture to read: the one that is named, or --sqlite's, where there is such a file. NULL with
+ * err set where there is none, or two. It lives in argv. */
+const char *tables_input(const struct tables_input *input, const struct opts_rest *rest,
+                         struct err *err);
+
 /* The words of all arguments of an option, split at commas; "\," is a comma inside one. */
 struct tables_words {
     char **list; /* into memory */

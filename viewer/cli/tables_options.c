@@ -2,8 +2,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analysis/base/timefmt.h"
+#include "analysis/report/report_names.h"
 #include "viewer/cli/command.h"
 #include "viewer/cli/tables.h"
 
@@ -84,6 +86,20 @@ int tables_filter(const struct tables_filter *filter, struct select_options *opt
     options->device = filter->device;
     options->pid = filter->pid;
     return tables_time("filter-time", filter->time, &options->begin_ns, &options->end_ns, err);
+}
+
+const char *tables_input(const struct tables_input *input, const struct opts_rest *rest,
+                         struct err *err)
+{
+    struct stat st;
+    const char *named = rest->argc > 0 ? rest->argv[0] : input->file;
+    if (rest->argc > 0 && input->file != NULL) {
+        return err_null(err, "two captures: %.200s and --input %.200s", named, input->file);
+    }
+    if (input->sqlite != NULL && (named == NULL || stat(input->sqlite, &st) == 0)) {
+        return input->sqlite;
+    }
+    return named != NULL ? named : err_null(err, "name a capture; --help shows the options");
 }
 
 /* Copies one argument with its commas as the ends of words; returns where the copy ends. */
@@ -178,18 +194,21 @@ int tables_help(const char *command, enum report_kind kind, const char *name)
     int count = 0;
     const struct report *const *list = report_list(kind, &count);
     bool all = strcmp(name, "ALL") == 0 || strcmp(name, "all") == 0;
+    const struct report *only = report_named(kind, name);
     struct buf out = {0};
     struct err err = {0};
     int status = COMMAND_DONE;
     for (int i = 0; i < count; i++) {
-        if (name[0] == '\0' || all || strcmp(name, list[i]->name) == 0) {
+        if (name[0] == '\0' || all || list[i] == only) {
             help_one(list[i], name[0] != '\0', &out);
         }
     }
     if (out.len == 0) {
-        (void)err_set(&err, "no %s '%.100s'; --%s lists them",
-                      kind == REPORT_RULE ? "rule" : "report", name,
-                      kind == REPORT_RULE ? "help-rules" : "help-reports");
+        struct buf hint = {0};
+        report_add_hint(kind, name, &hint);
+        (void)err_set(&err, "no %s '%.100s'; %s", kind == REPORT_RULE ? "rule" : "report", name,
+                      buf_text(&hint));
+        buf_free(&hint);
         status = COMMAND_USAGE;
     } else if (output_all(&out, &err) != 0) {
         status = COMMAND_FAILED;

@@ -93,6 +93,86 @@ cp "$CUTLINE_BUILD/demo.sqlite" x.sqlite
 "$CUTLINE" stats -q -r cuda_api_sum x.sqlite | cmp - one || fail "x.nsys-rep is not x.sqlite"
 "$CUTLINE" info x.qdrep >/dev/null || fail "x.qdrep is not x.sqlite"
 
+# --- nsys stats and analyze
+demo=$CUTLINE_BUILD/demo.sqlite
+# same COMMAND OLD NOW: an old name prints the table of the present one.
+same() {
+    "$CUTLINE" "$1" -q -f csv -r "$2" "$demo" >one 2>err || fail "$1 -r $2: $(cat err)"
+    "$CUTLINE" "$1" -q -f csv -r "$3" "$demo" >two
+    cmp -s one two || fail "$1 -r $2 is not $3"
+}
+while read -r old now; do
+    same stats "$old" "$now"
+done <<'END'
+apigpusum cuda_api_gpu_sum
+cudaapisum cuda_api_sum
+cudaapitrace cuda_api_trace
+gpukerngbsum:base cuda_gpu_kern_gb_sum:base
+gpukernsum cuda_gpu_kern_sum
+gpumemsizesum cuda_gpu_mem_size_sum
+gpumemtimesum cuda_gpu_mem_time_sum
+gpusum cuda_gpu_sum
+gputrace:nvtx-name cuda_gpu_trace:nvtx-name
+kernexecsum cuda_kern_exec_sum
+kernexectrace cuda_kern_exec_trace
+nvtxgpuproj nvtx_gpu_proj_trace
+nvtxkernsum:base nvtx_kern_sum:base
+nvtxppsum nvtx_pushpop_sum
+nvtxpptrace nvtx_pushpop_trace
+nvtxsssum nvtx_startend_sum
+nvtxsum nvtx_sum
+osrtsum osrt_sum
+umsum um_sum
+umtotalsum um_total_sum
+END
+same analyze cuda-async-memcpy cuda_memcpy_async
+same analyze gpu-starvation:gap=1 gpu_gaps:gap=1
+same analyze cuda_gpu_time_util_map gpu_time_util
+"$CUTLINE" stats -q -r gpukernsum -o lol "$demo"
+[ -s lol_gpukernsum.csv ] || fail "the file of an old name has another one: $(echo lol*)"
+"$CUTLINE" stats --help-reports=gpukernsum | grep -q '^cuda_gpu_kern_sum' || fail "no help by an old name"
+status=0
+"$CUTLINE" analyze --fail-on gpugaps:1000000 "$demo" >/dev/null 2>err || status=$?
+[ "$status" -eq 0 ] || fail "--fail-on by an old name: $status"
+# hint COMMAND NAME TEXT: wrong usage that says where it is.
+hint() {
+    status=0
+    "$CUTLINE" "$1" -r "$2" "$demo" >out 2>err || status=$?
+    [ "$status" -eq 2 ] && grep -qF -- "$3" err && [ "$(wc -l <err)" -eq 1 ] || fail "$1 -r $2: status $status, no '$3'"
+}
+hint stats gpu_gaps "it is a rule: cutline analyze -r gpu_gaps"
+hint stats gpu-starvation "it is a rule: cutline analyze -r gpu_gaps"
+hint analyze gpukernsum "it is a report: cutline stats -r cuda_gpu_kern_sum"
+hint analyze nvtx_sum "it is a report: cutline stats -r nvtx_sum"
+hint stats cuda_gpu_kern_hist "cuda_gpu_kern_pct"
+hint stats nvtx_gpu_proj_pace "nvtx_pace:RANGE"
+hint stats diff "cutline diff BASE NEW"
+hint stats openmp_sum "cutline reads no such data"
+hint stats dx12_gpu_marker_sum "cutline reads no such data"
+hint stats nonsense "--help-reports lists them"
+hint analyze nonsense "--help-rules lists them"
+
+"$CUTLINE" stats -q -r cuda_api_sum "$demo" >one
+for words in "--force-export=true $demo" "--force-export true $demo" "--force-export $demo" "-i $demo" "--input=$demo" \
+    "--sqlite $demo" "--sqlite=$demo nothing.nsys-rep" "--sqlite nothing.sqlite $demo" \
+    "--force-overwrite=true --sqlite nothing.sqlite -i $demo"; do
+    # shellcheck disable=SC2086 # a list of words
+    "$CUTLINE" stats -q -r cuda_api_sum $words >two 2>err && cmp -s one two || fail "stats $words"
+    [ ! -s err ] || fail "stats $words speaks"
+    # shellcheck disable=SC2086
+    "$CUTLINE" analyze -q -r cuda_api_sync $words >/dev/null 2>err || fail "analyze $words"
+done
+"$CUTLINE" stats -q -r cuda_api_sum --report-dir here "$demo" >two 2>err && cmp -s one two || fail "--report-dir"
+grep -q -- '--report-dir is not used' err || fail "--report-dir: not said"
+status=0
+"$CUTLINE" stats -i "$demo" "$demo" >out 2>err || status=$?
+[ "$status" -eq 2 ] || fail "two captures: $status"
+for word in profile:record status:doctor recipe:stats; do
+    status=0
+    "$CUTLINE" "${word%:*}" >out 2>err || status=$?
+    [ "$status" -eq 2 ] && grep -q "did you mean '${word#*:}'" err || fail "cutline ${word%:*}"
+done
+
 # --- whole lines of people, where the list of them is at hand
 lines=${CUTLINE_CAPTURES:-$here/../shared/captures}/../cases/nsys-command-lines.txt
 if [ -f "$lines" ]; then

@@ -1,7 +1,8 @@
-/* nsys_profile: see nsys_profile.h. */
-#include "viewer/cli/nsys_profile.h"
+/* nsys_options: see nsys_options.h. */
+#include "viewer/cli/nsys_options.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A switch (true|false), and an option with an argument; what each asks for. A NULL: a detail of
@@ -148,6 +149,22 @@ const struct opts_known nsys_profile_options[] = {
     {0, NULL, false, NULL, NULL, NULL},
     /* clang-format on */
 };
+
+/* A report is exported again where it is newer than its export in any case. */
+const struct opts_known nsys_stats_options[] = {
+    SWITCH("force-export", NULL),
+    OPTION("report-dir", "reports of other folders"),
+    OPTION("rule-dir", "rules of other folders"),
+    {0, NULL, false, NULL, NULL, NULL},
+};
+
+int nsys_say_unread(void *args, const struct opts_known *known, struct err *err)
+{
+    (void)args;
+    (void)err;
+    (void)fprintf(stderr, "cutline: --%s is not used: there are no %s\n", known->name, known->what);
+    return 0;
+}
 
 const char *nsys_profile_export(const char *format)
 {
