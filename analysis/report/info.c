@@ -285,6 +285,31 @@ static bool info_put_failure(const struct info *info, struct buf *out)
     return true;
 }
 
+bool info_loss_was_asked(const struct info_loss *loss)
+{
+    static const char *const reasons[] = {"outside the capture range", "API filter"};
+    bool asked = false;
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
+        asked |= strlen(reasons[i]) == loss->reason_len &&
+                 memcmp(reasons[i], loss->reason, loss->reason_len) == 0;
+    }
+    return asked;
+}
+
+/* Whether kernels ran that the recorder lost. */
+static bool lost_kernels(const struct info *info)
+{
+    static const char kernel[] = "kernel";
+    for (size_t i = 0; i < info->loss_count; i++) {
+        const struct info_loss *loss = &info->losses[i];
+        if (loss->kind_len == strlen(kernel) && memcmp(loss->kind, kernel, loss->kind_len) == 0 &&
+            !info_loss_was_asked(loss)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void info_verdict_text(const struct info *info, struct buf *out)
 {
     switch (info->verdict) {
@@ -304,7 +329,8 @@ void info_verdict_text(const struct info *info, struct buf *out)
         }
         break;
     case INFO_NO_CUDA:
-        buf_adds(out, "no CUDA activity");
+        buf_adds(out, lost_kernels(info) ? "no CUDA activity: kernels ran, but were lost"
+                                         : "no CUDA activity");
         break;
     }
 }

@@ -85,6 +85,9 @@ int info_collect(const struct trace *trace, struct store *store, struct info *in
                  struct err *err);
 void info_free(struct info *info);
 
+/* True for what is no loss: it was asked for (cutline-capture(5), CUTLINE_LOSS). */
+bool info_loss_was_asked(const struct info_loss *loss);
+
 /* One line: "has GPU work: ...", "API calls but no kernels: ...", "no CUDA activity: ...". */
 void info_verdict_text(const struct info *info, struct buf *out);
 /* For people: at most 80 columns, safe for a terminal; ascii: nothing beyond ASCII. */

@@ -421,18 +421,6 @@ static void put_failures(const struct writer *writer)
     buf_free(&line);
 }
 
-/* True for what is no loss: it was asked for (cutline-capture(5), CUTLINE_LOSS). */
-static bool left_out_as_asked(const struct info_loss *loss)
-{
-    static const char *const reasons[] = {"outside the capture range", "API filter"};
-    bool asked = false;
-    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
-        asked |= strlen(reasons[i]) == loss->reason_len &&
-                 memcmp(reasons[i], loss->reason, loss->reason_len) == 0;
-    }
-    return asked;
-}
-
 static void put_losses(const struct writer *writer)
 {
     const struct info *info = writer->info;
@@ -444,7 +432,7 @@ static void put_losses(const struct writer *writer)
         buf_add(&line, loss->kind, loss->kind_len);
         buf_adds(&line, ": ");
         buf_add(&line, loss->reason, loss->reason_len);
-        put_line(writer, left_out_as_asked(loss) ? "left out" : "lost", &line);
+        put_line(writer, info_loss_was_asked(loss) ? "left out" : "lost", &line);
         buf_free(&line);
     }
 }

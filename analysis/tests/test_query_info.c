@@ -151,6 +151,7 @@ static void losses_are_told(void **state)
                  "CREATE TABLE CUTLINE_BAD_TIME(globalPid, tableName, reason);"
                  "INSERT INTO CUTLINE_BAD_TIME VALUES (1, 'T', 'end before start');",
                  &texts);
+    expect(&texts.verdict, "no CUDA activity: kernels ran, but were lost");
     expect(&texts.text, "lost       1,234 kernels: buffer full");
     expect(&texts.text, "lost       1 nvtx: too long");
     expect(&texts.text, "lost       1 kernel: end before start");

@@ -105,6 +105,10 @@ struct convert_proc {
     uint32_t execs_n;
     struct clock_map cupti; /* CUPTI's clock, where it is not CLOCK_REALTIME */
     bool cupti_own_clock;
+    uint32_t rival; /* enum spool_rival: another profiler took CUPTI's buffers */
+    int64_t rival_ns; /* when it was noticed, on the time line */
+    bool rival_counted; /* what was launched since is in the losses */
+    char rival_name[48];
 };
 
 /* Counts of one reason, before they are rows of CUTLINE_LOSS. */

@@ -224,8 +224,13 @@ static int status_text(const struct spool_item *item, struct buf *out)
                  len ? " (" : "", function, len ? ")" : "");
         return SEVERITY_ERROR;
     case SPOOL_STATUS_CUPTI_INTERFERED:
-        buf_adds(out, "another CUPTI client took the recording over: GPU activity is missing from "
-                      "then on");
+        if (head->value[0] == SPOOL_RIVAL_FOREIGN_BUFFER) {
+            buf_adds(out, "another profiler in the program uses CUPTI: a buffer of its came to the "
+                          "recorder, and what is in it is missing");
+        } else {
+            buf_addf(out, "another profiler in the program%s%s%s took CUPTI's buffers over",
+                     len ? " (" : "", function, len ? ")" : "");
+        }
         return SEVERITY_WARNING;
     case SPOOL_STATUS_THREAD_FAILED:
         buf_adds(out, "the recorder's thread could not be started: what was not delivered at the "
@@ -294,6 +299,15 @@ static void learn_status(struct convert *c, struct convert_proc *proc,
     case SPOOL_STATUS_CUPTI_NO_DRIVER:
         process->cupti_result =
             process->cupti_result ? process->cupti_result : (uint32_t)head->value[0];
+        break;
+    case SPOOL_STATUS_CUPTI_INTERFERED:
+        if (head->value[0] != SPOOL_RIVAL_FOREIGN_BUFFER && proc->rival == SPOOL_RIVAL_NONE) {
+            proc->rival = (uint32_t)head->value[0];
+            proc->rival_ns = clock_off((int64_t)head->value[3], c->zero_mono_ns);
+            proc->rival_counted = head->value[1] != 0;
+            (void)snprintf(proc->rival_name, sizeof proc->rival_name, "%.*s", (int)head->text_bytes,
+                           (const char *)item->u.meta.text);
+        }
         break;
     case SPOOL_STATUS_COST:
         process->recorder_ns = (int64_t)head->value[0];

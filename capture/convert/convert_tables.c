@@ -9,7 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/base/timefmt.h"
 #include "capture/convert/convert_internal.h"
+#include "capture/spool/cupti_abi.h"
 #include "capture/spool/secret.h"
 
 /* Numbers of the rows of TARGET_INFO_SYSTEM_ENV, as nsys has them. */
@@ -292,12 +294,56 @@ static uint64_t left_out(const struct convert *c, size_t proc, const char *reaso
     return count;
 }
 
+/* What a process lost to another profiler, of that kind; NULL: of any. */
+static uint64_t taken(const struct convert *c, size_t proc, const char *kind)
+{
+    const char *reason = spool_loss_name(SPOOL_LOSS_RIVAL);
+    uint64_t count = 0;
+    for (size_t i = 0; i < c->lost_n; i++) {
+        const struct convert_lost *lost = &c->lost[i];
+        if (lost->proc == proc && strcmp(lost->reason, reason) == 0 &&
+            (kind == NULL || strcmp(lost->kind, kind) == 0)) {
+            count += lost->count;
+        }
+    }
+    return count;
+}
+
+/* Says that another profiler took CUPTI over, with what there is from before and is missing from
+ * after it. */
+static void judge_rival(const struct convert *c, size_t index)
+{
+    const struct convert_proc *proc = &c->procs[index];
+    struct convert_process *process = &c->result->processes[index];
+    const char *name = proc->rival_name;
+    char at[TIMEFMT_BYTES];
+    char missing[96] = "what came after it is not known";
+    if (proc->rival_counted) {
+        uint64_t kernels = taken(c, index, convert_cupti_kind(CUPTI_KIND_CONCURRENT_KERNEL));
+        (void)snprintf(missing, sizeof missing,
+                       "at least %" PRIu64 " kernel launches and %" PRIu64
+                       " others after it are missing",
+                       kernels, taken(c, index, NULL) - kernels);
+    }
+    (void)snprintf(process->note, sizeof process->note,
+                   "another profiler%s%.40s%s took CUPTI %s %s: %" PRId64 " kernels and %" PRId64
+                   " API calls are from before; %s",
+                   *name ? " (" : "", name, *name ? ")" : "",
+                   proc->rival == SPOOL_RIVAL_KEPT ? "before" : "at",
+                   timefmt_duration(proc->rival_ns, at), process->kernels, process->api_calls,
+                   missing);
+}
+
 /* What only the whole of a process shows. */
 static void judge(const struct convert *c, size_t proc)
 {
     struct convert_process *process = &c->result->processes[proc];
     bool gpu = process->kernels || process->copies || process->sets || process->graphs;
     bool other = process->api_calls || process->syncs || process->memory;
+    if (c->procs[proc].rival != SPOOL_RIVAL_NONE) {
+        judge_rival(c, proc);
+        return;
+    }
     if (*process->note) {
         return;
     }

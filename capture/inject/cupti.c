@@ -46,7 +46,7 @@ static bool check(int result, uint32_t kind, const char *function)
 
 /* cuProfilerStart acts when it is done, cuProfilerStop before it begins: the range holds what lies
  * between. */
-static void on_profiler(uint32_t cbid, const struct cupti_callback_data *data)
+static void on_driver(uint32_t cbid, const struct cupti_callback_data *data)
 {
     struct cupti_state *cupti = &inject.cupti;
     bool wanted = inject.config.range == SESSION_RANGE_CUDA_PROFILER_API;
@@ -64,6 +64,8 @@ static void on_profiler(uint32_t cbid, const struct cupti_callback_data *data)
         status(SPOOL_STATUS_PROFILER_STOP, closes ? 1 : 0, 0, NULL);
         atomic_store(&cupti->flush_asked, true);
         (void)sem_post(&cupti->wake);
+    } else {
+        cupti_rival_count(cbid, data->site);
     }
 }
 
@@ -100,7 +102,7 @@ static void on_callback(void *user, int domain, uint32_t cbid, const void *data)
         return;
     }
     if (domain == CUPTI_DOMAIN_DRIVER_API) {
-        on_profiler(cbid, data);
+        on_driver(cbid, data);
     } else if (domain == CUPTI_DOMAIN_RESOURCE) {
         on_resource(cbid, data);
     } else if (domain == CUPTI_DOMAIN_STATE) {
@@ -271,6 +273,7 @@ static void activate(struct cupti_state *cupti, struct spool_writer *writer)
                "cuptiActivityRegisterCallbacks")) {
         return;
     }
+    cupti_rival_watch(cupti);
     uint64_t on = enable_kinds(cupti);
     (void)cupti_filter(cupti);
     enable_callbacks(cupti);

@@ -199,6 +199,7 @@ static bool enter(struct cupti_state *cupti, const struct cupti_slot *entry)
     slot->size = entry->size;
     slot->segment = entry->segment;
     slot->why = entry->why;
+    slot->expected = false;
     if (entry->segment != NULL) {
         (void)atomic_fetch_add(&cupti->out_bytes, entry->segment->bytes);
     }
@@ -273,7 +274,8 @@ static void not_ours(struct cupti_state *cupti, const uint8_t *buffer, size_t va
     }
     spool_writer_loss(writer, SPOOL_LOSS_FOREIGN_BUFFER, 0, 1);
     if (!atomic_exchange(&cupti->interfered, true) && nvtx_enter()) {
-        spool_writer_status(writer, SPOOL_STATUS_CUPTI_INTERFERED, 1, 0, "foreign buffer");
+        spool_writer_status(writer, SPOOL_STATUS_CUPTI_INTERFERED, SPOOL_RIVAL_FOREIGN_BUFFER, 0,
+                            "foreign buffer");
         nvtx_leave();
     }
 }

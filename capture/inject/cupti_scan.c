@@ -197,6 +197,30 @@ struct cupti_walk cupti_scan(struct cupti_state *cupti, const struct cupti_slot 
     return walk;
 }
 
+void cupti_learn(struct cupti_state *cupti, const struct cupti_slot *slot,
+                 struct spool_writer *writer)
+{
+    size_t at = 0;
+    uint32_t bytes = 0;
+    do {
+        uint32_t kind = 0;
+        at += bytes;
+        if (slot->size - at < sizeof(kind)) {
+            return;
+        }
+        memcpy(&kind, slot->buffer + at, sizeof(kind));
+        bytes = kind < SPOOL_CUPTI_KINDS ? cupti->sizes[kind] : 0;
+        if (bytes > slot->size - at) {
+            return;
+        }
+        uint16_t name = bytes > 0 ? rules[kind].name : 0;
+        if (name != 0 && name + sizeof(uint64_t) <= bytes) {
+            uint64_t address = load_u64(slot->buffer + at + name);
+            (void)cupti_name(cupti, address, cupti->buffers_walked, writer);
+        }
+    } while (bytes > 0);
+}
+
 void cupti_count(struct cupti_state *cupti, const struct cupti_slot *slot,
                  struct spool_writer *writer)
 {

@@ -77,7 +77,16 @@ static void say_cost(struct cupti_state *cupti)
 
 static void finish(struct cupti_state *cupti)
 {
-    flush(cupti, CUPTI_FLUSH_FORCED, true);
+    if (cupti_rival_is_there(cupti)) {
+        cupti_buffer_drain(cupti);
+        cupti_rival_at_end(cupti);
+    } else {
+        cupti_rival_before_end(cupti);
+        flush(cupti, CUPTI_FLUSH_FORCED, true);
+        if (cupti->flush_result == 0) {
+            cupti_rival_at_end(cupti);
+        }
+    }
     cupti_say_flushed(cupti);
     take_anchor(cupti);
     say_cost(cupti);
@@ -96,7 +105,9 @@ void cupti_say_flushed(struct cupti_state *cupti)
 static void flush_when_over(struct cupti_state *cupti)
 {
     if (!atomic_load(&cupti->flushed_at_end) && session_control_over(inject.control)) {
-        flush(cupti, CUPTI_FLUSH_FORCED, false);
+        if (!cupti_rival_is_there(cupti)) {
+            flush(cupti, CUPTI_FLUSH_FORCED, false);
+        }
         cupti_say_flushed(cupti);
     }
 }
@@ -117,9 +128,13 @@ static void *run(void *argument)
         cupti_buffer_prepare(cupti);
         cupti_buffer_drain(cupti);
         bool due = flush_ns > 0 && now_ns >= next_flush_ns;
-        if (atomic_exchange(&cupti->flush_asked, false) || due) {
-            flush(cupti, CUPTI_FLUSH_COMPLETED, false);
+        due = atomic_exchange(&cupti->flush_asked, false) || due;
+        bool ours = !cupti_rival_is_there(cupti);
+        if (due) {
             next_flush_ns = now_ns + flush_ns;
+        }
+        if (due && ours) {
+            flush(cupti, CUPTI_FLUSH_COMPLETED, false);
         }
         flush_when_over(cupti);
         if (now_ns >= next_anchor_ns) {

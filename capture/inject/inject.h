@@ -98,6 +98,7 @@ struct cupti_slot {
     struct spool_segment *segment; /* NULL: scratch memory */
     struct cupti_slot *next; /* in the list of those given back */
     enum spool_loss why; /* scratch: why */
+    bool expected; /* at the end: it holds records and must come back */
 };
 
 /* A stretch of collecting, in CLOCK_REALTIME ns. */
@@ -107,6 +108,12 @@ struct cupti_interval {
 };
 
 struct cupti_names; /* cupti_names.c */
+
+/* Another profiler that took CUPTI's buffers over (cupti_rival.c). Only our thread has it. */
+struct cupti_rival {
+    const void *place; /* of our callbacks in CUPTI's data; NULL: not found */
+    bool there;
+};
 
 struct cupti_state {
     struct cupti_functions call;
@@ -130,6 +137,7 @@ struct cupti_state {
     _Atomic bool context_seen;
     _Atomic bool range_open; /* capture range: cudaProfilerStart in this process */
     _Atomic bool interfered;
+    struct cupti_rival rival;
     struct cupti_slot *slots; /* CUPTI_SLOTS, by the address of the buffer */
     _Atomic uint32_t slots_far; /* how far from its place a buffer was entered at most */
     _Atomic(struct cupti_slot *) done; /* given back, newest first */
@@ -309,6 +317,20 @@ struct cupti_walk cupti_scan(struct cupti_state *cupti, const struct cupti_slot 
                              struct spool_writer *writer);
 void cupti_count(struct cupti_state *cupti, const struct cupti_slot *slot,
                  struct spool_writer *writer); /* records of a scratch buffer, as lost */
+
+/* Reads a buffer that CUPTI has still and notes the names in it; changes nothing. */
+void cupti_learn(struct cupti_state *cupti, const struct cupti_slot *slot,
+                 struct spool_writer *writer);
+
+/* cupti_rival.c. After the callbacks were registered: */
+void cupti_rival_watch(struct cupti_state *cupti);
+/* Whether CUPTI's buffers go to another profiler; from our thread, at each tick. */
+bool cupti_rival_is_there(struct cupti_state *cupti);
+/* A call of the driver, for which a callback is on. */
+void cupti_rival_count(uint32_t cbid, int site);
+/* Around the forced flush at the end. */
+void cupti_rival_before_end(struct cupti_state *cupti);
+void cupti_rival_at_end(struct cupti_state *cupti);
 
 /* cupti_names.c: the id of the text at ADDRESS, as the name field of a scanned record holds it
  * (SPOOL_NAME_TAG | id). A text is looked at again in each buffer (SERIAL): memory may have got a

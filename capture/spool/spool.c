@@ -46,6 +46,7 @@ static const char *const loss_names[SPOOL_LOSS_COUNT] = {
     [SPOOL_LOSS_READ_ONLY] = "read-only file system",
     [SPOOL_LOSS_SECCOMP] = "seccomp filter",
     [SPOOL_LOSS_IO] = "input/output error",
+    [SPOOL_LOSS_RIVAL] = "taken by another profiler",
 };
 
 const char *spool_loss_name(uint32_t reason)

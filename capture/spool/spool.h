@@ -130,6 +130,7 @@ enum spool_loss {
     SPOOL_LOSS_READ_ONLY, /* the file system was mounted read-only */
     SPOOL_LOSS_SECCOMP, /* a filter forbids to open files, or may end the process for it */
     SPOOL_LOSS_IO, /* any other error */
+    SPOOL_LOSS_RIVAL, /* launched while another profiler of the program had CUPTI's buffers */
     SPOOL_LOSS_COUNT
 };
 
@@ -234,6 +235,14 @@ enum spool_resource {
                               type */
 };
 
+/* How another profiler showed. */
+enum spool_rival {
+    SPOOL_RIVAL_NONE,
+    SPOOL_RIVAL_FOREIGN_BUFFER, /* CUPTI gave us a buffer of its */
+    SPOOL_RIVAL_REPLACED, /* it registered its callbacks in place of ours */
+    SPOOL_RIVAL_KEPT /* our buffers did not come back at the end */
+};
+
 /* What happened in the process. `value` as said; text where said. */
 enum spool_status {
     SPOOL_STATUS_NONE,
@@ -250,8 +259,9 @@ enum spool_status {
                                   known */
     SPOOL_STATUS_CUPTI_ACTIVE, /* subscribed, buffers registered; value[0] buffer bytes, value[1]
                                   kinds enabled, value[2] bits of the kinds enabled */
-    SPOOL_STATUS_CUPTI_INTERFERED, /* another client replaced our buffers or switched kinds off;
-                                      value[0] how it showed */
+    SPOOL_STATUS_CUPTI_INTERFERED, /* another profiler is in the program; value[0] enum spool_rival,
+                                      value[1] 1: what is launched from then on is counted; text =
+                                      its library, where it is known */
     SPOOL_STATUS_CONTEXT_CREATED, /* value[0] context id, value[1] device id */
     SPOOL_STATUS_PROFILER_START, /* cuProfilerStart was called; value[0] 1 if it opened the capture
                                     range */

@@ -62,6 +62,7 @@ static void start_cuda(void)
     look_up(&standin.drop, library, "standin_drop");
     look_up(&standin.fire, library, "standin_fire");
     look_up(&standin.is_filtered, library, "standin_is_filtered");
+    look_up(&standin.is_watched, library, "standin_is_watched");
     look_up(&standin.flushes, library, "standin_flushes");
 }
 
@@ -188,6 +189,71 @@ static void let_it_flush(void)
         struct timespec little = {0, 1000000};
         (void)nanosleep(&little, NULL);
     }
+}
+
+/* As put_all, but no faster than the recorder's thread takes it over. */
+static void put_paced(uint64_t count)
+{
+    const uint64_t part = 500;
+    for (uint64_t i = 0; i < count; i += part) {
+        put_all(i, part);
+        let_it_flush();
+    }
+}
+
+/* Another profiler in the program: asks for buffers of its own, and ignores those that it never
+ * gave. */
+static void rival_request(uint8_t **buffer, size_t *size, size_t *max_records)
+{
+    static uint8_t memory[1 << 20];
+    memset(memory, 0, sizeof(memory));
+    *buffer = memory;
+    *size = sizeof(memory);
+    *max_records = 0;
+}
+
+static void rival_complete(void *context, uint32_t stream, uint8_t *buffer, size_t size,
+                           size_t valid)
+{
+    (void)context;
+    (void)stream;
+    (void)buffer;
+    (void)size;
+    (void)valid;
+}
+
+static void put_kernels(uint64_t first, uint64_t count)
+{
+    for (uint64_t i = first; i < first + count; i++) {
+        put(&record_rules[0], i);
+    }
+}
+
+/* COUNT kernels that the recorder takes over, and as many that lie in its buffers when the rival
+ * comes; then 70 more, once the recorder has noticed if WAIT. */
+static void rival(uint64_t count, bool wait)
+{
+    int (*enroll)(cupti_request_fn, cupti_complete_fn) = NULL;
+    void *library = dlopen(getenv("STANDIN_CUPTI_PATH"), RTLD_NOW);
+    look_up(&enroll, library, "cuptiActivityRegisterCallbacks");
+    if (count > 0) {
+        put_kernels(0, count);
+        let_it_flush();
+        put_kernels(count, count);
+    }
+    (void)enroll(rival_request, rival_complete);
+    const uint32_t last = 799; /* a copy: the last call that is counted */
+    for (int i = 0; wait && standin.is_watched(CUPTI_DOMAIN_DRIVER_API, last) == 0; i++) {
+        struct timespec little = {0, 1000000};
+        (void)nanosleep(&little, NULL);
+        if (i > 20000) {
+            exit(94); /* nobody noticed */
+        }
+    }
+    if (!wait) {
+        let_it_flush();
+    }
+    put_kernels(2 * count, 70);
 }
 
 static void put_kernel_named(uint64_t number, const char *name)
@@ -550,6 +616,12 @@ static void run_mode(const char *mode, const char *value)
         put_backwards(number);
     } else if (strcmp(mode, "threads") == 0) {
         put_from_threads();
+    } else if (strcmp(mode, "paced") == 0) {
+        put_paced(number);
+    } else if (strcmp(mode, "rival") == 0) {
+        rival(number, true);
+    } else if (strcmp(mode, "hidden-rival") == 0) {
+        rival(number, false);
     } else if (strcmp(mode, "crowd") == 0) {
         put_from_crowd((unsigned)number);
     } else if (strcmp(mode, "names") == 0) {

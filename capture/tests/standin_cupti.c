@@ -14,6 +14,7 @@
 #define KINDS 64
 #define FILTER_IDS 1024
 #define BUFFERS 4096
+#define CALLBACKS 1024
 
 struct layout {
     const char *name;
@@ -62,15 +63,20 @@ struct buffer {
     size_t used;
 };
 
+struct callbacks {
+    cupti_request_fn request;
+    cupti_complete_fn complete;
+};
+static struct callbacks shown;
+
 static struct {
     pthread_mutex_t lock;
     const struct layout *layout;
     int subscribe, register_result, enable, enable_kind, flush, per_thread, hang, keep;
     cupti_callback_fn callback;
-    cupti_request_fn request;
-    cupti_complete_fn complete;
+    struct callbacks *now; /* in the data of the library, as CUPTI has them, or not (hidden=1) */
     uint64_t enabled;
-    uint8_t enabled_callbacks[8][512];
+    uint8_t enabled_callbacks[8][CALLBACKS];
     uint8_t filtered[FILTER_IDS];
     _Atomic size_t dropped;
     _Atomic int flushes[2];
@@ -118,6 +124,7 @@ static void __attribute__((constructor)) begin(void)
     it.per_thread = setting("per_thread", 0);
     it.hang = setting("hang", 0);
     it.keep = setting("keep", 0);
+    it.now = setting("hidden", 0) != 0 ? calloc(1, sizeof(*it.now)) : &shown;
 }
 
 /* The functions of CUPTI. Their declarations: */
@@ -159,7 +166,7 @@ int cuptiUnsubscribe(void *subscriber)
 
 int cuptiEnableCallback(uint32_t enable, void *subscriber, int domain, uint32_t cbid)
 {
-    if (subscriber != &subscriber_object || domain < 1 || domain > 7 || cbid >= 512) {
+    if (subscriber != &subscriber_object || domain < 1 || domain > 7 || cbid >= CALLBACKS) {
         return CUPTI_RESULT_INVALID_PARAMETER;
     }
     it.enabled_callbacks[domain][cbid] = (uint8_t)enable;
@@ -192,8 +199,7 @@ int cuptiActivitySetAttribute(int attribute, size_t *size, void *value)
 
 int cuptiActivityRegisterCallbacks(cupti_request_fn request, cupti_complete_fn complete)
 {
-    it.request = request;
-    it.complete = complete;
+    *it.now = (struct callbacks){request, complete};
     return it.register_result;
 }
 
@@ -325,7 +331,7 @@ static void give(struct buffer *buffer, size_t more)
         uint8_t *bytes = buffer->bytes;
         size_t used = buffer->used;
         buffer->bytes = NULL;
-        it.complete(NULL, 0, bytes, buffer->size, used + more);
+        it.now->complete(NULL, 0, bytes, buffer->size, used + more);
     }
 }
 
@@ -356,6 +362,7 @@ void standin_request_only(void);
 void standin_drop(size_t count);
 int standin_fire(int domain, uint32_t cbid, const void *data);
 int standin_is_filtered(uint32_t cbid);
+int standin_is_watched(int domain, uint32_t cbid);
 int standin_flushes(int forced);
 
 uint32_t standin_record_bytes(uint32_t kind)
@@ -367,7 +374,7 @@ static void ask(struct buffer *buffer)
 {
     size_t max_records = 0;
     buffer->used = 0;
-    it.request(&buffer->bytes, &buffer->size, &max_records);
+    it.now->request(&buffer->bytes, &buffer->size, &max_records);
     if (buffer->bytes == NULL) {
         abort(); /* as CUPTI before 12.9 */
     }
@@ -375,7 +382,7 @@ static void ask(struct buffer *buffer)
 
 void standin_force(const void *record, size_t bytes)
 {
-    if (it.request == NULL) {
+    if (it.now->request == NULL) {
         return;
     }
     (void)pthread_mutex_lock(&it.lock);
@@ -391,6 +398,25 @@ void standin_force(const void *record, size_t bytes)
     (void)pthread_mutex_unlock(&it.lock);
 }
 
+/* What is launched is a call of the driver. */
+static void launch(uint32_t kind)
+{
+    static const uint32_t cbids[KINDS] = {
+        [CUPTI_KIND_CONCURRENT_KERNEL] = CUPTI_ID_DRIVER_LAUNCH_KERNEL,
+        [CUPTI_KIND_MEMCPY] = 277, /* cuMemcpyHtoDAsync_v2 */
+        [CUPTI_KIND_MEMSET] = 216, /* cuMemsetD8Async */
+        [CUPTI_KIND_GRAPH_TRACE] = 514,
+    };
+    struct cupti_callback_data data;
+    memset(&data, 0, sizeof(data));
+    if (kind < KINDS && cbids[kind] != 0) {
+        data.site = CUPTI_SITE_ENTER;
+        (void)standin_fire(CUPTI_DOMAIN_DRIVER_API, cbids[kind], &data);
+        data.site = CUPTI_SITE_EXIT;
+        (void)standin_fire(CUPTI_DOMAIN_DRIVER_API, cbids[kind], &data);
+    }
+}
+
 int standin_put(const void *record, size_t bytes)
 {
     uint32_t kind = 0;
@@ -401,6 +427,7 @@ int standin_put(const void *record, size_t bytes)
     if (on && kind == CUPTI_KIND_RUNTIME && cbid < FILTER_IDS && it.filtered[cbid] != 0) {
         on = false;
     }
+    launch(kind);
     if (on) {
         standin_force(record, bytes);
     }
@@ -418,14 +445,14 @@ void standin_give_foreign(void)
 {
     static uint8_t bytes[4096];
     bytes[0] = CUPTI_KIND_RUNTIME;
-    it.complete(NULL, 0, bytes, sizeof(bytes), 40);
+    it.now->complete(NULL, 0, bytes, sizeof(bytes), 40);
 }
 
 void standin_request_only(void)
 {
     struct buffer buffer;
     ask(&buffer);
-    it.complete(NULL, 0, buffer.bytes, buffer.size, 0);
+    it.now->complete(NULL, 0, buffer.bytes, buffer.size, 0);
 }
 
 void standin_drop(size_t count)
@@ -440,6 +467,11 @@ int standin_fire(int domain, uint32_t cbid, const void *data)
     }
     it.callback(NULL, domain, cbid, data);
     return 1;
+}
+
+int standin_is_watched(int domain, uint32_t cbid)
+{
+    return it.enabled_callbacks[domain][cbid];
 }
 
 int standin_is_filtered(uint32_t cbid)

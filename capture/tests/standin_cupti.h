@@ -10,6 +10,7 @@
  *   per_thread=1      a buffer for each thread
  *   hang=1            a forced flush does not come back
  *   keep=1            FlushAll(0) gives nothing back
+ *   hidden=1          the callbacks are not in the data of the library
  */
 #ifndef CUTLINE_CAPTURE_TESTS_STANDIN_CUPTI_H
 #define CUTLINE_CAPTURE_TESTS_STANDIN_CUPTI_H
@@ -21,8 +22,8 @@
 struct standin {
     /* Size of a record of that kind in the chosen layout; 0 if it has none. */
     uint32_t (*record_bytes)(uint32_t kind);
-    /* Puts a record into the caller's buffer, asking for one where needed. 1 if the kind is on,
-     * else 0. */
+    /* Launches: calls the callbacks of the call that it is, and puts a record into the caller's
+     * buffer, asking for one where needed. 1 if the kind is on, else 0. */
     int (*put)(const void *record, size_t bytes);
     /* Puts it whether the kind is on or not. */
     void (*force)(const void *record, size_t bytes);
@@ -38,6 +39,8 @@ struct standin {
     int (*fire)(int domain, uint32_t cbid, const void *data);
     /* Which API ids are switched off: 1 if CBID of the runtime is. */
     int (*is_filtered)(uint32_t cbid);
+    /* 1 if the callback is enabled. */
+    int (*is_watched)(int domain, uint32_t cbid);
     /* How often FlushAll was called, and with the forced flag. */
     int (*flushes)(int forced);
 };

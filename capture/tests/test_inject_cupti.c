@@ -306,6 +306,47 @@ static void test_crowd(void **state)
     trial_end(&trial);
 }
 
+/* Another profiler registers its callbacks: what is in our buffers stays, what is launched later is
+ * counted, and CUPTI is not flushed any more. */
+static void test_rival(void **state)
+{
+    struct trial trial;
+    struct loot loot;
+    (void)state;
+    begin(&trial, "layout=13.0", "libcupti.so.13");
+    trial.config.flush_interval_ms = 20;
+    run(&trial, &loot, ARGS("rival", "100"));
+    assert_int_equal(loot.cupti_count, 200);
+    assert_int_equal(loot_lost(&loot, SPOOL_LOSS_RIVAL, CUPTI_KIND_CONCURRENT_KERNEL), 70);
+    const struct loot_meta *status = loot_status(&loot, SPOOL_STATUS_CUPTI_INTERFERED, 0);
+    assert_string_equal(status->text, "client_cuda");
+    assert_int_equal(status->head.value[0], SPOOL_RIVAL_REPLACED);
+    assert_int_equal(status->head.value[1], 1);
+    assert_string_equal(loot_status(&loot, SPOOL_STATUS_CUPTI_INTERFERED, 1)->text, "missing");
+    loot_free(&loot);
+    trial_end(&trial);
+}
+
+/* Where CUPTI does not show its callbacks, it is noticed at the end. */
+static void test_hidden_rival(void **state)
+{
+    struct trial trial;
+    struct loot loot;
+    (void)state;
+    begin(&trial, "layout=13.0,hidden=1", "libcupti.so.13");
+    trial.config.flush_interval_ms = 20;
+    run(&trial, &loot, ARGS("hidden-rival", "100"));
+    assert_int_equal(loot.cupti_count, 200);
+    const struct loot_meta *status = loot_status(&loot, SPOOL_STATUS_CUPTI_INTERFERED, 0);
+    assert_int_equal(status->head.value[0], SPOOL_RIVAL_KEPT);
+    loot_free(&loot);
+    begin(&trial, "layout=13.0,hidden=1", "libcupti.so.13");
+    run(&trial, &loot, ARGS("records", "300"));
+    assert_string_equal(loot_status(&loot, SPOOL_STATUS_CUPTI_INTERFERED, 0)->text, "missing");
+    loot_free(&loot);
+    trial_end(&trial);
+}
+
 /* The newest or the oldest are kept, the rest is counted: nothing goes missing without a number. */
 static void test_limits(void **state)
 {
@@ -316,7 +357,9 @@ static void test_limits(void **state)
         begin(&trial, "", "libcupti.so.13");
         trial.config.max_size_bytes = 1 << 20;
         trial.config.ring = ring == 1;
-        run(&trial, &loot, ARGS("records", "20000"));
+        /* a ring grows by what waits for the recorder's thread */
+        trial.config.flush_interval_ms = 5;
+        run(&trial, &loot, ARGS(ring == 1 ? "paced" : "records", "20000"));
         uint64_t kernels = 0;
         uint64_t last = 0;
         for (size_t i = 0; i < loot.cupti_count; i++) {
@@ -743,6 +786,7 @@ int main(void)
         cmocka_unit_test(test_slow_program),  cmocka_unit_test(test_names),
         cmocka_unit_test(test_odd_times),     cmocka_unit_test(test_bad_buffers),
         cmocka_unit_test(test_budget),        cmocka_unit_test(test_crowd),
+        cmocka_unit_test(test_rival),         cmocka_unit_test(test_hidden_rival),
         cmocka_unit_test(test_limits),        cmocka_unit_test(test_profiler_range),
         cmocka_unit_test(test_fork),          cmocka_unit_test(test_callbacks),
         cmocka_unit_test(test_fork_before),   cmocka_unit_test(test_stop),

@@ -162,6 +162,19 @@ MORE="--ring 1M" record layout=13.0 records 20000
 MORE="-c cudaProfilerApi" record layout=13.0 records 10
 grep -q 'CUDA was used, but not while it was recorded' err || fail "CUDA outside the range is not told"
 
+# --- another profiler in the program takes CUPTI over: said with counts, whenever it comes
+record layout=13.0 rival 100
+grep -qE 'another profiler \(client_cuda\) took CUPTI at .*: 200 kernels and 0 API calls are from before; at least 70 kernel launches and 0 others after it are missing' err ||
+    fail "the rival is not told"
+grep -q 'lost or not as it was: 70 kernel (taken by another profiler)' err || fail "what the rival took is not counted"
+[ "$(sqlite3 cap.sqlite "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName
+    WHERE value NOT LIKE '<unknown%'")" = 200 ] || fail "names in buffers that the rival got"
+record layout=13.0 rival 0
+grep -q 'took CUPTI at .*: 0 kernels .* 70 kernel launches' err || fail "a rival at the start is not told"
+! grep -q 'attached but no CUDA' err || fail "'attached but no CUDA' with a rival"
+record layout=13.0,hidden=1 hidden-rival 100
+grep -q 'another profiler took CUPTI before .*: 200 kernels' err || fail "a hidden rival is not told"
+
 # says TEXT SETTINGS: the failure is named in the summary and in the capture.
 says() {
     record "$2" records 5
