@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -15,9 +16,11 @@
 
 #include "analysis/base/shell.h"
 #include "analysis/store/cache_folder.h"
+#include "analysis/store/keeper.h"
 
 enum {
-    REPORT_OUTPUT_BYTES = 1024 /* the end of what nsys prints */
+    REPORT_OUTPUT_BYTES = 1024, /* the end of what nsys prints */
+    REPORT_ASK_MS = 50 /* so often is asked whether to go on */
 };
 
 /* POSIX wants it declared by the program. */
@@ -57,25 +60,45 @@ static bool report_beside(const char *path, const struct stat *report, struct bu
              st.st_mtim.tv_nsec >= report->st_mtim.tv_nsec));
 }
 
-/* Reads to the end of the pipe and keeps the last bytes. */
-static void report_drain(int fd, char *tail, size_t *len)
+/* nsys while it runs, and the end of what it printed. */
+struct report_run {
+    pid_t pid;
+    int out; /* the pipe with its output */
+    struct keeper keeper;
+    char tail[REPORT_OUTPUT_BYTES + 1];
+    size_t len;
+};
+
+static void keep_tail(struct report_run *run, const char *chunk, size_t n)
+{
+    if (run->len + n > REPORT_OUTPUT_BYTES) {
+        size_t drop = run->len + n - REPORT_OUTPUT_BYTES;
+        memmove(run->tail, run->tail + drop, run->len - drop);
+        run->len -= drop;
+    }
+    memcpy(run->tail + run->len, chunk, n);
+    run->len += n;
+}
+
+/* Reads to the end of the pipe. False where the wait was stopped before that. */
+static bool drain(struct report_run *run, const struct report_wait *wait)
 {
     char chunk[REPORT_OUTPUT_BYTES / 2];
     for (;;) {
-        ssize_t n = read(fd, chunk, sizeof chunk);
-        if (n < 0 && errno == EINTR) {
+        struct pollfd ready = {.fd = run->out, .events = POLLIN};
+        if (wait != NULL && wait->stopped(wait->arg)) {
+            return false;
+        }
+        if (poll(&ready, 1, wait != NULL ? REPORT_ASK_MS : -1) <= 0) {
             continue;
         }
-        if (n <= 0) {
-            return;
+        ssize_t n = read(run->out, chunk, sizeof chunk);
+        if (n == 0 || (n < 0 && errno != EINTR)) {
+            return true;
         }
-        if (*len + (size_t)n > REPORT_OUTPUT_BYTES) {
-            size_t drop = *len + (size_t)n - REPORT_OUTPUT_BYTES;
-            memmove(tail, tail + drop, *len - drop);
-            *len -= drop;
+        if (n > 0) {
+            keep_tail(run, chunk, (size_t)n);
         }
-        memcpy(tail + *len, chunk, (size_t)n);
-        *len += (size_t)n;
     }
 }
 
@@ -98,21 +121,23 @@ static const char *report_last_line(char *text, size_t len)
     return text + begin;
 }
 
-/* Signals end nsys as ever, also where the thread that starts it takes none. */
-static int report_attributes(posix_spawnattr_t *attributes)
+/* Signals end nsys as ever, also where the thread that starts it takes none; it runs in the group of
+ * its keeper. */
+static int report_attributes(pid_t group, posix_spawnattr_t *attributes)
 {
     sigset_t none;
     int code = posix_spawnattr_init(attributes);
     if (code == 0) {
         (void)sigemptyset(&none);
         (void)posix_spawnattr_setsigmask(attributes, &none);
-        (void)posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK);
+        (void)posix_spawnattr_setpgroup(attributes, group);
+        (void)posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
     }
     return code;
 }
 
-/* Starts nsys with its output in a pipe; *out is the pipe's end. 0 or an errno value. */
-static int report_spawn(char *const argv[], pid_t *pid, int *out)
+/* Starts nsys with its output in a pipe. 0 or an errno value. */
+static int report_spawn(char *const argv[], struct report_run *run)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -121,7 +146,7 @@ static int report_spawn(char *const argv[], pid_t *pid, int *out)
         return errno;
     }
     (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-    int code = report_attributes(&attributes);
+    int code = report_attributes(run->keeper.pid, &attributes);
     if (code == 0) {
         code = posix_spawn_file_actions_init(&actions);
         if (code != 0) {
@@ -133,7 +158,7 @@ static int report_spawn(char *const argv[], pid_t *pid, int *out)
         (void)posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
         (void)posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
         (void)posix_spawn_file_actions_addclose(&actions, ends[1]);
-        code = posix_spawnp(pid, argv[0], &actions, &attributes, argv, environ);
+        code = posix_spawnp(&run->pid, argv[0], &actions, &attributes, argv, environ);
         (void)posix_spawn_file_actions_destroy(&actions);
         (void)posix_spawnattr_destroy(&attributes);
     }
@@ -142,7 +167,7 @@ static int report_spawn(char *const argv[], pid_t *pid, int *out)
         (void)close(ends[0]);
         return code;
     }
-    *out = ends[0];
+    run->out = ends[0];
     return 0;
 }
 
@@ -158,8 +183,8 @@ static int report_no_nsys(const char *path, struct err *err)
     return -1;
 }
 
-/* Runs `nsys export` from path to target. 0 or -1. */
-static int report_run(const char *path, const struct buf *target, struct err *err)
+/* Starts `nsys export` from path to target under a keeper. 0 or an errno value. */
+static int start_export(const char *path, const struct buf *target, struct report_run *run)
 {
     /* Not const: posix_spawnp takes char *const[]. */
     static char words[][20] = {"nsys", "export",  "--type", "sqlite", "--force-overwrite",
@@ -167,34 +192,48 @@ static int report_run(const char *path, const struct buf *target, struct err *er
     struct buf from = {0};
     char *argv[10] = {words[0], words[1], words[2],     words[3], words[4],
                       words[5], words[6], target->data, NULL,     NULL};
-    char tail[REPORT_OUTPUT_BYTES + 1];
-    size_t len = 0;
-    pid_t pid = -1;
-    int out = -1;
-    int status = 0;
-    int code = ENOMEM;
     /* A name that begins with "-" is no option. */
     buf_addf(&from, "%s%s", path[0] == '-' ? "./" : "", path);
     argv[8] = from.data;
-    if (!buf_failed(&from)) {
-        code = report_spawn(argv, &pid, &out);
+    int code = buf_failed(&from) ? ENOMEM : keeper_start(&run->keeper, buf_text(target));
+    if (code == 0) {
+        code = report_spawn(argv, run);
+        if (code != 0) {
+            keeper_end(&run->keeper);
+        }
     }
     buf_free(&from);
+    return code;
+}
+
+/* Runs `nsys export` from path to target. 0 or -1. */
+static int export_with_nsys(const char *path, const struct buf *target,
+                            const struct report_wait *wait, struct err *err)
+{
+    struct report_run run = {.len = 0};
+    int status = 0;
+    int code = start_export(path, target, &run);
     if (code == ENOENT) {
         return report_no_nsys(path, err);
     }
     if (code != 0) {
         return err_set(err, "%s: nsys could not be started: %s", path, strerror(code));
     }
-    report_drain(out, tail, &len);
-    (void)close(out);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    bool whole = drain(&run, wait);
+    (void)close(run.out);
+    if (!whole) {
+        keeper_kill(&run.keeper);
+        return err_set(err, "%s: the export was stopped", path);
     }
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 127 && len == 0) {
+    while (waitpid(run.pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    keeper_end(&run.keeper);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127 && run.len == 0) {
         return report_no_nsys(path, err);
     }
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-        return err_set(err, "%s: nsys export failed: %.300s", path, report_last_line(tail, len));
+        return err_set(err, "%s: nsys export failed: %.300s", path,
+                       report_last_line(run.tail, run.len));
     }
     return 0;
 }
@@ -220,7 +259,7 @@ static int report_adopt(const char *path, struct cache_part *part, struct err *e
 
 /* Exports to a temporary name, which takes the final one only when it is whole. */
 static int report_export_to(const char *path, const struct cache_folder *folder, const char *name,
-                            struct err *err)
+                            const struct report_wait *wait, struct err *err)
 {
     struct cache_part part;
     struct buf target = {0};
@@ -231,7 +270,8 @@ static int report_export_to(const char *path, const struct cache_folder *folder,
     }
     buf_addf(&target, "%s/%s", buf_text(&folder->path), buf_text(&part.name));
     if (status == 0) {
-        status = buf_failed(&target) ? err_nomem(err, path) : report_run(path, &target, err);
+        status =
+            buf_failed(&target) ? err_nomem(err, path) : export_with_nsys(path, &target, wait, err);
     }
     if (status == 0) {
         status = report_adopt(path, &part, err);
@@ -247,7 +287,8 @@ static int report_export_to(const char *path, const struct cache_folder *folder,
 }
 
 /* Takes the export from the cache folder, or puts it there. */
-static int report_cached(const char *path, const struct stat *st, struct buf *out, struct err *err)
+static int report_cached(const char *path, const struct stat *st, const struct report_wait *wait,
+                         struct buf *out, struct err *err)
 {
     struct cache_folder folder;
     struct buf name = {0};
@@ -264,7 +305,7 @@ static int report_cached(const char *path, const struct stat *st, struct buf *ou
         if (fd >= 0) {
             (void)close(fd);
         } else {
-            status = report_export_to(path, &folder, buf_text(&name), err);
+            status = report_export_to(path, &folder, buf_text(&name), wait, err);
         }
     }
     buf_reset(out);
@@ -277,7 +318,8 @@ static int report_cached(const char *path, const struct stat *st, struct buf *ou
     return status;
 }
 
-int report_file_export(const char *path, struct buf *out, struct err *err)
+int report_file_export(const char *path, const struct report_wait *wait, struct buf *out,
+                       struct err *err)
 {
     struct stat st;
     if (stat(path, &st) != 0) {
@@ -289,5 +331,5 @@ int report_file_export(const char *path, struct buf *out, struct err *err)
     if (!S_ISREG(st.st_mode)) {
         return err_set(err, "%s: not a regular file", path);
     }
-    return report_beside(path, &st, out) ? 0 : report_cached(path, &st, out, err);
+    return report_beside(path, &st, out) ? 0 : report_cached(path, &st, wait, out, err);
 }

@@ -16,10 +16,18 @@
 
 /* By its name only: the file need not be there. */
 bool report_file_is(const char *path);
+/* Asked now and then while nsys runs: is its work not wanted any more? */
+struct report_wait {
+    bool (*stopped)(void *arg);
+    void *arg;
+};
+
 /*
- * Puts the path of the report's SQLite export into out. It may run nsys, which takes a while. 0, or
- * -1 with err set: no such file, no nsys (says how to export), nsys failed (its last line).
+ * Puts the path of the report's SQLite export into out. It may run nsys, which takes a while, and
+ * which ends with this process whatever ends that. wait NULL: to the end. 0, or -1 with err set: no
+ * such file, no nsys (says how to export), nsys failed (its last line), stopped.
  */
-int report_file_export(const char *path, struct buf *out, struct err *err);
+int report_file_export(const char *path, const struct report_wait *wait, struct buf *out,
+                       struct err *err);
 
 #endif

@@ -399,6 +399,12 @@ static struct trace *load_file(const char *path, const struct trace_options *opt
     return trace;
 }
 
+static bool is_stopped(void *arg)
+{
+    const struct trace_options *options = arg;
+    return options->progress(options->progress_arg, 0, 0) != 0;
+}
+
 struct trace *trace_load(const char *path, const struct trace_options *options, struct err *err)
 {
     struct buf exported = {0};
@@ -409,7 +415,9 @@ struct trace *trace_load(const char *path, const struct trace_options *options, 
     if (options != NULL && options->rows_most > 0) {
         return err_null(err, "%s: a report has no first rows", path);
     }
-    if (report_file_export(path, &exported, err) == 0) {
+    struct trace_options asked = options != NULL ? *options : (struct trace_options){0};
+    const struct report_wait wait = {is_stopped, &asked};
+    if (report_file_export(path, asked.progress != NULL ? &wait : NULL, &exported, err) == 0) {
         trace = load_file(buf_text(&exported), options, err);
     }
     buf_free(&exported);

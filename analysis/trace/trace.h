@@ -234,8 +234,8 @@ struct trace_options {
     /* A capture with so many events or more is kept, as a trace, in the user's cache folder, and is
      * taken from there while it is the same file; 0 = no cache. Only without kinds. */
     int64_t cache_events;
-    /* Called now and then while loading with rows done and the bound of all; may be NULL. Another
-     * thread may call it. A nonzero return stops the loading ("interrupted"). */
+    /* Called now and then while loading with rows done and the bound of all, with 0 and 0 while nsys
+     * exports; may be NULL. Another thread may call it. A nonzero return stops the loading ("interrupted"). */
     int (*progress)(void *arg, int64_t done, int64_t total);
     void *progress_arg;
 };

@@ -26,7 +26,7 @@ enum {
     VIEW_FILE_MAX = 1 << 20,
     VIEW_PATH_BYTES = 1024,
     VIEW_CACHE_EVENTS = 1000000,
-    VIEW_STOP_MS = 1000,
+    VIEW_STOP_MS = 200, /* so long a thread may take to end by itself */
     VIEW_QUICK_MS = 250, /* what is read by then needs no word about it */
     VIEW_PREVIEW_ROWS = 20000, /* of each table, while the rest is read */
     VIEW_READING_BYTES = 64
@@ -454,6 +454,19 @@ static struct terminal *view_terminal(const struct view_args *args, struct err *
     return term_open(&options, err);
 }
 
+/* Nobody waits for what is still being read: its thread, and nsys where that exports, end with us. */
+static void leave_loader(struct loader *loader)
+{
+    struct trace *traces[LOADER_FILES];
+    if (loader == NULL) {
+        return;
+    }
+    loader_stop(loader);
+    if (loader_wait(loader, VIEW_STOP_MS)) {
+        (void)loader_take(loader, traces, NULL);
+    }
+}
+
 /* Reads and shows. What fails at once does so before the terminal is touched. */
 static int view_show(struct view *view, const struct opts_rest *rest, const struct view_args *args,
                      struct frame_style style, int *signal_number, struct err *err)
@@ -478,14 +491,7 @@ static int view_show(struct view *view, const struct opts_rest *rest, const stru
     } else {
         rc = -1;
     }
-    if (screen.loader != NULL) {
-        struct trace *traces[LOADER_FILES];
-        loader_stop(screen.loader);
-        if (!loader_wait(screen.loader, VIEW_STOP_MS)) {
-            (void)fprintf(stderr, "cutline view: waiting for the export to end; Ctrl-C ends it\n");
-        }
-        (void)loader_take(screen.loader, traces, NULL);
-    }
+    leave_loader(screen.loader);
     buf_free(&screen.before);
     return rc < 0 ? -1 : 0;
 }

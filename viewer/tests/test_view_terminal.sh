@@ -106,32 +106,78 @@ for signal in TERM HUP INT; do
     expect 'same'
 done
 
+# ended FILE: until no process of the numbers in FILE runs any more.
+ended() {
+    local i pid running
+    for i in $(seq 1 200); do
+        running=
+        for pid in $(cat "$1"); do
+            grep -qs '^State:[[:space:]]*[^Z[:space:]]' "/proc/$pid/status" && running=$pid
+        done
+        [ -n "$running" ] || return 0
+        sleep 0.05
+    done
+    echo "process $running goes on (look $i)"
+    exit 1
+}
+
 echo "while a file is read the screen says so, and can be left"
 mkdir "$work/bin"
 mkfifo "$work/go"
 cat >"$work/bin/nsys" <<SH
 #!/bin/bash
-# A stand-in that exports when it is told to.
-cat "$work/go" >/dev/null
+# A stand-in that exports when it is told to; a process of its own, too.
+sleep 1000 &
+echo \$\$ \$! >"$work/nsys.pids"
 while [ "\$1" != --output ]; do shift; done
+touch "\$2"
+read -r go <"$work/go"
+kill %1
 cp "$capture" "\$2"
 SH
 chmod +x "$work/bin/nsys"
-touch "$work/one.nsys-rep" "$work/two.nsys-rep"
-slow="XDG_CACHE_HOME=$work/cache PATH=$work/bin:\$PATH $CUTLINE view"
-send "clear; $slow one.nsys-rep; echo en''ded=\$?" Enter
+slow="XDG_CACHE_HOME=$work/cache PATH=$work/bin:\$PATH $CUTLINE"
+touch "$work/one.nsys-rep"
+send "clear; $slow view one.nsys-rep; echo en''ded=\$?" Enter
 expect 'reading 0 %'
 expect 'q quit'
 echo go >"$work/go"
 expect '? help'
 send 'q'
 expect 'ended=0'
-send "clear; $slow two.nsys-rep; echo en''ded=\$?" Enter
-expect 'reading 0 %'
-send 'C-c'
-expect 'ended=130'
-send 'stty -g >after; cmp before after && echo sa''me' Enter
-expect 'same'
+[ "$(ls "$work/cache/cutline" | wc -l)" -eq 1 ]
+
+for how in q C-c TERM HUP KILL; do
+    echo "$how leaves at once while nsys exports, and nsys ends"
+    touch "$work/$how.nsys-rep"
+    rm -f "$work/nsys.pids" "$work/pid"
+    send "clear; stty sane; $slow view $how.nsys-rep & echo \$! >pid; fg; echo en''ded=\$?" Enter
+    expect 'reading 0 %'
+    status=0
+    case $how in
+    q) send q ;;
+    C-c) send C-c; status=130 ;;
+    *) kill -s "$how" "$(cat "$work/pid")"; status=$((128 + $(kill -l "$how"))) ;;
+    esac
+    expect "ended=$status"
+    ended "$work/nsys.pids"
+    [ "$how" = KILL ] || {
+        send 'stty -g >after; cmp before after && echo sa''me' Enter
+        expect 'same'
+    }
+done
+send "clear; stty \$(cat before); $slow stats KILL.nsys-rep & echo \$! >pid; fg; echo en''ded=\$?" Enter
+rm "$work/nsys.pids"
+for i in $(seq 1 200); do [ -s "$work/nsys.pids" ] && break; sleep 0.05; done
+kill "$(cat "$work/pid")"
+expect 'ended=143'
+ended "$work/nsys.pids"
+# Nothing half-done stays.
+for i in $(seq 1 200); do
+    [ "$(ls "$work/cache/cutline" | wc -l)" -eq 1 ] && break
+    sleep 0.05
+done
+[ "$(ls "$work/cache/cutline" | wc -l)" -eq 1 ] || { ls "$work/cache/cutline"; exit 1; }
 
 echo "copies are new files: no link is followed, nothing is written over, no pipe is waited for"
 ln -s "$work/target" "$work/cutline-copy.txt"
