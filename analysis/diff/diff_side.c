@@ -11,6 +11,7 @@
 #include "analysis/base/sort.h"
 #include "analysis/base/utf8.h"
 #include "analysis/detect/causes.h"
+#include "analysis/filter/range_name.h"
 
 struct window {
     int64_t begin_ns;
@@ -355,29 +356,20 @@ static int idle_sum(struct builder *builder)
 
 /* ---- steps ---- */
 
-static bool is_step(const struct trace_name *name, const char *per)
-{
-    size_t len = strlen(per);
-    if (name->kind != TRACE_NVTX_PUSHPOP && name->kind != TRACE_NVTX_STARTEND) {
-        return false;
-    }
-    if (name->full_len == len && memcmp(name->full, per, len) == 0) {
-        return true;
-    }
-    size_t domain = name->domain_len; /* "domain:range" */
-    return domain + 1 + name->full_len == len && memcmp(name->domain, per, domain) == 0 &&
-           per[domain] == ':' && memcmp(name->full, per + domain + 1, name->full_len) == 0;
-}
-
 /* Counts the instances of `per` and narrows the window to them. */
 static int steps_find(struct builder *builder, const char *per, int which)
 {
     const struct trace_events *nvtx = &builder->trace->events[TRACE_NVTX];
     struct window span = {0, 0};
     int64_t steps = 0;
+    struct range_name form;
+    bool *wanted = calloc((size_t)builder->trace->name_count + 1, sizeof *wanted);
+    if (wanted == NULL) {
+        return err_nomem(builder->err, "the steps");
+    }
+    (void)range_name_mark(builder->trace, per, RANGE_NAME_ANY_DOMAIN, wanted, &form);
     for (uint32_t i = 0; i < nvtx->count; i++) {
-        if (!is_step(&builder->trace->names[nvtx->name[i]], per) ||
-            nvtx->begin_ns[i] < builder->window.begin_ns ||
+        if (!wanted[nvtx->name[i]] || nvtx->begin_ns[i] < builder->window.begin_ns ||
             nvtx->end_ns[i] > builder->window.end_ns) {
             continue;
         }
@@ -389,6 +381,7 @@ static int steps_find(struct builder *builder, const char *per, int which)
         }
         steps++;
     }
+    free(wanted);
     if (steps == 0) {
         return err_set(builder->err,
                        "%s has no NVTX range '%.200s'; 'cutline stats -r nvtx_sum' "

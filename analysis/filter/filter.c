@@ -13,6 +13,8 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+#include "analysis/base/buf.h"
+
 enum {
     FILTER_MATCH_LIMIT = 200000,
     FILTER_DEPTH_LIMIT = 20000,
@@ -114,10 +116,25 @@ bool filter_match(const struct filter *filter, const char *text, size_t len)
     return rc >= 0;
 }
 
-static bool filter_matches_name(const struct filter *filter, const struct trace_name *name)
+/* "domain:range", as tables and paths print a range. */
+static bool filter_match_printed(const struct filter *filter, const struct trace_name *name)
 {
+    struct buf text = {0};
+    buf_add(&text, name->domain, name->domain == NULL ? 0 : name->domain_len);
+    buf_addc(&text, ':');
+    buf_add(&text, name->full, name->full_len);
+    bool hit = !buf_failed(&text) && filter_match(filter, buf_text(&text), text.len);
+    buf_free(&text);
+    return hit;
+}
+
+bool filter_match_name(const struct filter *filter, const struct trace_name *name)
+{
+    bool is_range = name->kind == TRACE_NVTX_PUSHPOP || name->kind == TRACE_NVTX_STARTEND ||
+                    name->kind == TRACE_NVTX_MARK;
     return filter_match(filter, name->full, name->full_len) ||
-           (name->brief != name->full && filter_match(filter, name->brief, name->brief_len));
+           (name->brief != name->full && filter_match(filter, name->brief, name->brief_len)) ||
+           (is_range && filter_match_printed(filter, name));
 }
 
 uint64_t *filter_names(const struct filter *filter, const struct trace *trace, uint32_t kinds,
@@ -128,7 +145,7 @@ uint64_t *filter_names(const struct filter *filter, const struct trace *trace, u
     uint32_t asked = 0;
     for (uint32_t i = 0; bits != NULL && i < trace->name_count; i++) {
         bool is_asked = (kinds >> trace->names[i].kind & 1U) != 0;
-        bool keep = !is_asked || filter_matches_name(filter, &trace->names[i]);
+        bool keep = !is_asked || filter_match_name(filter, &trace->names[i]);
         asked += is_asked ? 1 : 0;
         hits += is_asked && keep ? 1 : 0;
         bits[i / 64] |= (uint64_t)keep << (i % 64);

@@ -24,8 +24,11 @@ void filter_free(struct filter *filter);
  * match. */
 bool filter_match(const struct filter *filter, const char *text, size_t len);
 
+/* Does a name match: its full or its brief text, or a range with its domain, "domain:range"? */
+bool filter_match_name(const struct filter *filter, const struct trace_name *name);
+
 /*
- * Bits of all names of the trace: set where the kind is filtered and full or brief text matches, or
+ * Bits of all names of the trace: set where the kind is filtered and the name matches, or
  * where the kind is not filtered. kinds: bit (1 << enum trace_kind) set = names of this kind must
  * match. Returns a calloc'd array of (name_count + 63) / 64 words, NULL without memory. *matched
  * (may be NULL) = matching names among those filtered, *of = names filtered.

@@ -9,52 +9,7 @@
 #include "analysis/base/buf.h"
 #include "analysis/base/sort.h"
 #include "analysis/filter/filter.h"
-
-/* "range[@domain][/index]" taken apart; texts point into the option. */
-struct select_range {
-    const char *text;
-    size_t len;
-    const char *domain; /* "" = the default domain, "*" = any */
-    size_t domain_len;
-    uint64_t index; /* from 0 */
-};
-
-static const char *select_last(const char *text, size_t len, char c)
-{
-    while (len > 0) {
-        if (text[--len] == c) {
-            return text + len;
-        }
-    }
-    return NULL;
-}
-
-static struct select_range select_range_parse(const char *text)
-{
-    struct select_range range = {.text = text, .len = strlen(text), .domain = ""};
-    const char *slash = select_last(text, range.len, '/');
-    if (slash != NULL && slash[1] != '\0' && strspn(slash + 1, "0123456789") == strlen(slash + 1)) {
-        range.index = strtoull(slash + 1, NULL, 10);
-        range.len = (size_t)(slash - text);
-    }
-    const char *at = select_last(text, range.len, '@');
-    if (at != NULL) {
-        range.domain = at + 1;
-        range.domain_len = range.len - (size_t)(at + 1 - text);
-        range.len = (size_t)(at - text);
-    }
-    return range;
-}
-
-static bool select_range_matches(const struct select_range *range, const struct trace_name *name)
-{
-    bool any = range->domain_len == 1 && range->domain[0] == '*';
-    if (name->full_len != range->len || memcmp(name->full, range->text, range->len) != 0) {
-        return false;
-    }
-    return any || (name->domain_len == range->domain_len &&
-                   memcmp(name->domain, range->domain, range->domain_len) == 0);
-}
+#include "analysis/filter/range_name.h"
 
 static int select_compare_begin(const void *left, const void *right)
 {
@@ -64,9 +19,10 @@ static int select_compare_begin(const void *left, const void *right)
                                               : (a[1] > b[1]) - (a[1] < b[1]);
 }
 
-/* All instances as pairs (begin, NVTX index), by begin. NULL: no memory. */
-static int64_t *select_instances(const struct trace *trace, const struct select_range *range,
-                                 size_t *count)
+/* All instances of the ranges that text means, as pairs (begin, NVTX index), by begin; form says how
+ * it was read. NULL: no memory. */
+static int64_t *select_instances(const struct trace *trace, const char *text,
+                                 struct range_name *form, size_t *count)
 {
     const struct trace_events *nvtx = &trace->events[TRACE_NVTX];
     bool *wanted = calloc((size_t)trace->name_count + 1, sizeof *wanted);
@@ -77,11 +33,7 @@ static int64_t *select_instances(const struct trace *trace, const struct select_
         free(pairs);
         return NULL;
     }
-    for (uint32_t i = 0; i < trace->name_count; i++) {
-        const struct trace_name *name = &trace->names[i];
-        wanted[i] = (name->kind == TRACE_NVTX_PUSHPOP || name->kind == TRACE_NVTX_STARTEND) &&
-                    select_range_matches(range, name);
-    }
+    (void)range_name_mark(trace, text, RANGE_NAME_INDEX, wanted, form);
     for (uint32_t i = 0; i < nvtx->count; i++) {
         if (wanted[nvtx->name[i]]) {
             pairs[2 * *count] = nvtx->begin_ns[i];
@@ -94,31 +46,36 @@ static int64_t *select_instances(const struct trace *trace, const struct select_
     return pairs;
 }
 
+static int select_no_range(const struct range_name *form, size_t count, struct err *err)
+{
+    if (count > 0) {
+        return err_set(err,
+                       "NVTX range '%.*s' has %zu instances, numbered from 0: no instance %" PRIu64,
+                       (int)form->len, form->text, count, form->index);
+    }
+    return err_set(err, "no NVTX range '%.*s' in %s%.*s (RANGE@* looks in every domain)",
+                   (int)form->len, form->text,
+                   form->domain_len == 0 ? "the default domain" : "domain ", (int)form->domain_len,
+                   form->domain_len == 0 ? "" : form->domain);
+}
+
 /* Narrows the selection to one range. Like nsys: a push/pop range means its thread, a start/end
  * range its process. */
 static int select_nvtx(const struct trace *trace, const char *text, struct selection *out,
                        struct err *err)
 {
-    struct select_range range = select_range_parse(text);
+    struct range_name form = {0};
     const struct trace_events *nvtx = &trace->events[TRACE_NVTX];
     size_t count;
-    int64_t *pairs = select_instances(trace, &range, &count);
+    int64_t *pairs = select_instances(trace, text, &form, &count);
     if (pairs == NULL) {
         return err_nomem(err, "the NVTX filter");
     }
-    if (range.index >= count) {
+    if (form.index >= count) {
         free(pairs);
-        if (count == 0) {
-            return err_set(err, "no NVTX range '%.*s' in %s%.*s (RANGE@* looks in every domain)",
-                           (int)range.len, range.text,
-                           range.domain_len == 0 ? "the default domain" : "domain ",
-                           (int)range.domain_len, range.domain);
-        }
-        return err_set(err,
-                       "NVTX range '%.*s' has %zu instances, numbered from 0: no instance %" PRIu64,
-                       (int)range.len, range.text, count, range.index);
+        return select_no_range(&form, count, err);
     }
-    uint32_t event = (uint32_t)pairs[2 * range.index + 1];
+    uint32_t event = (uint32_t)pairs[2 * form.index + 1];
     free(pairs);
     const struct trace_lane *lane = &trace->lanes[trace_lane_of(trace, TRACE_NVTX, event)];
     out->begin_ns = nvtx->begin_ns[event] > out->begin_ns ? nvtx->begin_ns[event] : out->begin_ns;

@@ -37,12 +37,21 @@ static bool kind_holds(const struct term *term, const struct trace_name *name)
     return false;
 }
 
+/* The domain without a name is called default. */
+static bool domain_holds(const struct term *term, const struct trace_name *name)
+{
+    if (name->domain == NULL || name->domain_len == 0) {
+        return filter_match(term->filter, "default", strlen("default"));
+    }
+    return filter_match(term->filter, name->domain, name->domain_len);
+}
+
 static bool name_holds(const struct term *term, const struct trace_name *name)
 {
     bool holds = true;
     switch (term->key) {
     case TERM_NAME:
-        holds = terms_pattern_holds(term, name);
+        holds = filter_match_name(term->filter, name);
         break;
     case TERM_KIND:
         holds = kind_holds(term, name);
@@ -51,8 +60,7 @@ static bool name_holds(const struct term *term, const struct trace_name *name)
         holds = (name->api & term->choice_bits) != 0;
         break;
     case TERM_DOMAIN:
-        holds = name->domain != NULL && (TERMS_KINDS_NVTX >> name->kind & 1U) != 0 &&
-                filter_match(term->filter, name->domain, name->domain_len);
+        holds = (TERMS_KINDS_NVTX >> name->kind & 1U) != 0 && domain_holds(term, name);
         break;
     default:
         return true;

@@ -7,16 +7,20 @@
  * Words are separated by blanks; a blank inside /.../, "...", (...), [...] or {...} separates
  * nothing. A word is one of
  *
- *     REGEX  /REGEX/  "TEXT"       the name of the event (as filter.h: smart case)
- *     name:VALUE                   the same
- *     kind:WORD[,WORD...]          kernel memcpy memset graph migration api nvtx mark osrt
- * overhead, gpu (the first five), copy (memcpy, migration), htod dtoh dtod ptop htoh api:WORD[,...]
- * launch graph copy set async sync alloc module query driver domain:VALUE                 the NVTX
- * domain of a range device:LIST context:LIST stream:LIST pid:LIST   numbers and ranges: 7 or
- * 7,13-20 process:VALUE  thread:VALUE  a number (pid, tid), else a pattern on the name; thread:main
- * is the thread whose tid is the pid, too nvtx:VALUE                   inside a range of that name
- * on the launching thread dur>TIME dur>=TIME dur<TIME dur<=TIME dur=TIME      100us, 1.5ms; a bare
- * number is ns
+ *     REGEX  /REGEX/  "TEXT"         the name of the event (as filter.h: smart case)
+ *     name:VALUE                     the same
+ *     kind:WORD[,WORD...]            kernel memcpy memset graph migration api nvtx mark osrt overhead,
+ *                                    gpu (the first five), copy (memcpy, migration),
+ *                                    htod dtoh dtod ptop htoh
+ *     api:WORD[,...]                 launch graph copy set async sync alloc module query driver
+ *     domain:VALUE                   the NVTX domain of a range; default is the one without a name
+ *     device:LIST context:LIST       numbers and ranges: 7 or 7,13-20
+ *     stream:LIST pid:LIST
+ *     process:VALUE  thread:VALUE    a number (pid, tid), else a pattern on the name; thread:main is
+ *                                    the thread whose tid is the pid, too
+ *     nvtx:VALUE                     inside a range of that name on the launching thread
+ *     dur>TIME dur>=TIME dur<TIME    100us, 1.5ms; a bare number is ns
+ *     dur<=TIME dur=TIME
  *
  * and `-` or `!` before a word turns it round. VALUE is REGEX, /REGEX/ or "TEXT". A word with an
  * unknown key ("iter:7", "std::sort") is a plain regular expression.

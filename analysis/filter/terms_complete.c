@@ -183,10 +183,16 @@ static void offer_devices(struct finder *finder)
 static void offer_domains(struct finder *finder)
 {
     const struct trace *trace = finder->trace;
+    bool has_default = false;
     for (uint32_t n = 0; n < trace->name_count; n++) {
         if (trace->names[n].domain != NULL && trace->names[n].domain_len > 0) {
             offer_name(finder, trace->names[n].domain, trace->names[n].domain_len);
+        } else {
+            has_default = has_default || (TERMS_KINDS_NVTX >> trace->names[n].kind & 1U) != 0;
         }
+    }
+    if (has_default) {
+        offer_name(finder, "default", strlen("default"));
     }
 }
 

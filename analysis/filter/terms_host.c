@@ -15,12 +15,6 @@ struct window {
 
 /* ---- words ---- */
 
-bool terms_pattern_holds(const struct term *term, const struct trace_name *name)
-{
-    return filter_match(term->filter, name->full, name->full_len) ||
-           (name->brief != name->full && filter_match(term->filter, name->brief, name->brief_len));
-}
-
 bool terms_in_ranges(const struct term *term, int64_t value)
 {
     for (int i = 0; i < term->range_count; i++) {
@@ -108,7 +102,7 @@ static uint64_t *range_names(const struct terms_work *work, const struct term *t
     for (uint32_t n = 0; bits != NULL && n < trace->name_count; n++) {
         uint8_t kind = trace->names[n].kind;
         if ((kind == TRACE_NVTX_PUSHPOP || kind == TRACE_NVTX_STARTEND) &&
-            terms_pattern_holds(term, &trace->names[n])) {
+            filter_match_name(term->filter, &trace->names[n])) {
             terms_bit_set(bits, n);
         }
     }

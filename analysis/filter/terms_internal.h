@@ -138,8 +138,6 @@ static inline void terms_bit_clear(uint64_t *bits, uint32_t i)
 
 /* ---- terms_host.c ---- */
 
-/* Does the pattern of a word match a text of the name? */
-bool terms_pattern_holds(const struct term *term, const struct trace_name *name);
 /* Is the number in one of the ranges of a word? */
 bool terms_in_ranges(const struct term *term, int64_t value);
 /* Does a thread word hold for a thread (an index), as if it were not turned round? */

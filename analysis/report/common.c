@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
 #include "analysis/base/timefmt.h"
+#include "analysis/base/utf8.h"
 
 const struct report_arg KIT_KERNEL_ARGS[] = {
     {"nvtx-name", REPORT_ARG_FLAG, 0, NULL,
@@ -129,6 +131,59 @@ void kit_note_graphs(const struct report_context *c, struct buf *note)
                  "%s graph launches (%s of GPU time) are not in this list: the capture holds each "
                  "as one block.\n",
                  timefmt_count(count, number), timefmt_duration(ns, text));
+    }
+}
+
+/* The first names of a list, without repeats. */
+struct named {
+    uint32_t list[3];
+    size_t count;
+    bool more;
+};
+
+static void named_add(struct named *names, uint32_t name)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        if (names->list[i] == name) {
+            return;
+        }
+    }
+    if (names->count == ARRAY_LEN(names->list)) {
+        names->more = true;
+        return;
+    }
+    names->list[names->count++] = name;
+}
+
+static void named_text(const struct named *names, const struct trace *trace, struct buf *out)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        struct buf label = {0};
+        kit_nvtx(&label, trace, names->list[i]);
+        buf_adds(out, i == 0 ? "" : ", ");
+        utf8_sanitize(out, buf_text(&label), label.len, false);
+        buf_free(&label);
+    }
+    buf_adds(out, names->more ? ", ..." : "");
+}
+
+void kit_note_crossed(const struct report_context *c, struct buf *note)
+{
+    const struct trace_events *nvtx = &c->trace->events[TRACE_NVTX];
+    struct named names = {0};
+    size_t count = 0;
+    for (uint32_t i = 0; !c->select->nvtx_process && i < nvtx->count; i++) {
+        if (kit_event(c, TRACE_NVTX, i, KIT_STARTEND) && trace_is_cross_thread(c->trace, i) &&
+            select_name(c->select, nvtx->name[i])) {
+            named_add(&names, nvtx->name[i]);
+            count++;
+        }
+    }
+    if (count > 0) {
+        buf_addf(note, "%zu start/end %s on another thread, left out as in nsys: ", count,
+                 count == 1 ? "range ended" : "ranges ended");
+        named_text(&names, c->trace, note);
+        buf_adds(note, "\n--nvtx-scope=process counts them.\n");
     }
 }
 

@@ -64,6 +64,9 @@ enum {
 
 /* A line for people where graph launches are left out of a list of kernels, as nsys does. */
 void kit_note_graphs(const struct report_context *c, struct buf *note);
+/* A line for people that names the start/end ranges which ended on another thread, where they are
+ * left out for that, as nsys does. */
+void kit_note_crossed(const struct report_context *c, struct buf *note);
 /* Sets the status to missing where a report needs API calls and the capture has none. */
 void kit_need_calls(const struct report_context *c, struct report_result *out);
 

@@ -339,6 +339,7 @@ static int nvtx_gpu_proj_trace(const struct report_context *c, struct report_res
     int rc = proj_new(c, &work, err);
     out->status = proj_status(c);
     kit_need_calls(c, out);
+    kit_note_crossed(c, &out->note);
     out->table = TABLE_NEW(
         proj_title(c, "NVTX GPU Projection Trace", "NVTX GPU Projection Trace, by process"),
         PROJ_TRACE_COLUMNS);
@@ -461,6 +462,7 @@ static int nvtx_gpu_proj_sum(const struct report_context *c, struct report_resul
     int rc = proj_new(c, &work, err);
     out->status = proj_status(c);
     kit_need_calls(c, out);
+    kit_note_crossed(c, &out->note);
     out->table = TABLE_NEW(
         proj_title(c, "NVTX GPU Projection Summary", "NVTX GPU Projection Summary, by process"),
         PROJ_SUM_COLUMNS);

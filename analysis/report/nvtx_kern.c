@@ -172,6 +172,7 @@ static int nvtx_kern_sum(const struct report_context *c, struct report_result *o
     work.args[KIT_ARG_MANGLED] = c->args[1];
     out->status = c->trace->counts.nvtx_ranges > 0 ? REPORT_ROWS : REPORT_MISSING;
     kit_need_calls(c, out);
+    kit_note_crossed(c, &out->note);
     out->table = TABLE_NEW(c->select->nvtx_process ? "NVTX Range Kernel Summary, by process"
                                                    : "NVTX Range Kernel Summary",
                            NVTX_KERN_COLUMNS);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/base/timefmt.h"
+#include "analysis/filter/range_name.h"
 #include "analysis/report/common.h"
 #include "analysis/report/report_list.h"
 #include "analysis/table/spark.h"
@@ -153,28 +154,16 @@ static bool pace_is_text(const char *text, size_t len, const char *want)
     return strlen(want) == len && memcmp(text, want, len) == 0;
 }
 
-/* Marks the names of some kinds that are the text. Returns how many. */
-static size_t pace_mark(const struct trace *trace, uint32_t kinds, const char *text, bool *wanted)
+/* Marks the kernels that are the text. Returns how many. */
+static size_t pace_mark_kernels(const struct trace *trace, const char *text, bool *wanted)
 {
-    struct buf label = {0};
     size_t count = 0;
     for (uint32_t i = 0; i < trace->name_count; i++) {
         const struct trace_name *n = &trace->names[i];
-        bool hit;
-        if ((kinds >> n->kind & 1U) == 0) {
-            continue;
-        }
-        hit =
-            pace_is_text(n->full, n->full_len, text) || pace_is_text(n->brief, n->brief_len, text);
-        if (!hit && (n->kind == TRACE_NVTX_PUSHPOP || n->kind == TRACE_NVTX_STARTEND)) {
-            buf_reset(&label);
-            kit_nvtx(&label, trace, i);
-            hit = pace_is_text(buf_text(&label), label.len, text);
-        }
-        wanted[i] = hit;
-        count += hit ? 1 : 0;
+        wanted[i] = n->kind == TRACE_KERNEL && (pace_is_text(n->full, n->full_len, text) ||
+                                                pace_is_text(n->brief, n->brief_len, text));
+        count += wanted[i] ? 1 : 0;
     }
-    buf_free(&label);
     return count;
 }
 
@@ -213,11 +202,12 @@ static int pace_find(const struct report_context *c, struct pace_names *names, s
     const char *text = c->args[0].text;
     names->table = TRACE_NVTX;
     if (text != NULL) {
-        if (pace_mark(c->trace, PACE_KINDS_NVTX, text, names->wanted) > 0) {
+        struct range_name form;
+        if (range_name_mark(c->trace, text, RANGE_NAME_ANY_DOMAIN, names->wanted, &form) > 0) {
             return 0;
         }
         names->table = TRACE_GPU;
-        if (pace_mark(c->trace, KIT_KERNELS, text, names->wanted) > 0) {
+        if (pace_mark_kernels(c->trace, text, names->wanted) > 0) {
             return 0;
         }
         return err_set(err,

@@ -130,7 +130,7 @@ int nvtx_ranges_new(const struct trace *trace, const struct selection *select, u
     if (selected_new(trace, &by_time, TRACE_NVTX, kinds, &events, err) != 0) {
         return -1;
     }
-    if (whole_thread) {
+    if (whole_thread && !select->nvtx_process) {
         nvtx_drop_crossed(trace, &events);
     }
     out->list = calloc(events.count + 1, sizeof *out->list);

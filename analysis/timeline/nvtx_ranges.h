@@ -39,7 +39,7 @@ struct nvtx_ranges {
 /*
  * The kept ranges of some kinds (bits of 1 << enum trace_kind). Time and thread of the selection
  * count, names do not: see select_name. whole_thread leaves out start/end ranges that ended on
- * another thread. 0 or -1.
+ * another thread, where ranges are matched by thread. 0 or -1.
  */
 int nvtx_ranges_new(const struct trace *trace, const struct selection *select, uint32_t kinds,
                     bool whole_thread, struct nvtx_ranges *out, struct err *err);

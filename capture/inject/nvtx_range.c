@@ -44,10 +44,23 @@ static const char *text_of(const struct nvtx_attributes *attributes, char *room,
     return attributes->message.ascii;
 }
 
+/* Is the text RANGE@DOMAIN itself, in the default domain ("user@host")? */
+static bool spelt_exactly(const struct nvtx_note *domain, const char *text, size_t bytes)
+{
+    size_t head = strlen(inject.config.range_message);
+    size_t tail = strlen(inject.config.range_domain);
+    return domain->head.domain == 0 && tail > 0 && bytes == head + 1 + tail && text[head] == '@' &&
+           memcmp(text, inject.config.range_message, head) == 0 &&
+           memcmp(text + head + 1, inject.config.range_domain, tail) == 0;
+}
+
 static bool matches(const struct nvtx_note *domain, const char *text, size_t bytes)
 {
     const char *want = inject.config.range_message;
     const char *want_domain = inject.config.range_domain;
+    if (spelt_exactly(domain, text, bytes)) {
+        return true;
+    }
     if (strlen(want) != bytes || memcmp(want, text, bytes) != 0) {
         return false;
     }

@@ -90,7 +90,7 @@ static const struct opts_option OPTIONS[] = {
     {0, "filter-nvtx", "RANGE[@DOMAIN][/INDEX]", .kind = OPTS_TEXT,
      .at = offsetof(struct analyze_args, filter.nvtx),
      .help = "With -r: only the time of an NVTX range: its first instance, or that of an index "
-             "from 0."},
+             "from 0. See cutline stats for its forms."},
     {0, "filter-name", "REGEX", .kind = OPTS_TEXT, .at = offsetof(struct analyze_args, filter.name),
      .help = "With -r: only rows with a name that matches a regular expression (PCRE2)."},
     {0, "device", "ID", .kind = OPTS_INT, .max = INT32_MAX,

@@ -37,7 +37,8 @@ struct diff_args {
 static const struct opts_option OPTIONS[] = {
     {.kind = OPTS_GROUP, .help = "What to compare"},
     {0, "per", "RANGE", .kind = OPTS_TEXT, .at = offsetof(struct diff_args, per),
-     .help = "Count and time per instance of this NVTX range (RANGE or DOMAIN:RANGE), from its "
+     .help = "Count and time per instance of this NVTX range (RANGE, DOMAIN:RANGE or "
+             "RANGE@DOMAIN; @default is the domain without a name), from its "
              "first begin to its last end: for runs of different length."},
     {0, "exact", .kind = OPTS_FLAG, .at = offsetof(struct diff_args, exact),
      .help = "Keep the numbers of PyTorch's calls in range names; by default \"aten::add, seq = 5, "

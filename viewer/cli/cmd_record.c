@@ -164,7 +164,8 @@ static const struct opts_option OPTIONS[] = {
     {0, "stop-on-range-end", .kind = OPTS_BOOL, .at = AT(stop_on_range_end),
      .help = "The old form: true is --capture-range-end=stop, false is none."},
     {'p', "nvtx-capture", "RANGE[@DOMAIN]", .kind = OPTS_CALL, .call = call_nvtx_capture,
-     .help = "The NVTX range of --capture-range=nvtx; RANGE@* in any domain. Registered and other "
+     .help = "The NVTX range of --capture-range=nvtx; RANGE@* in any domain, RANGE@default in the "
+             "one without a name, as RANGE alone. Registered and other "
              "texts match."},
     {'y', "delay", "SECONDS", .kind = OPTS_TIME, .unit_ns = 1000000000, .at = AT(record.delay_ns),
      .help = "Begin to record so long after the start."},

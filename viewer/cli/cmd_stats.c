@@ -89,11 +89,12 @@ static const struct opts_option OPTIONS[] = {
              "that of an index from "
              "0. A push/pop range also keeps to its thread, and on the GPU to "
              "its process. RANGE "
-             "means the default domain, RANGE@* any."},
+             "means the default domain, as RANGE@default does, RANGE@* any; DOMAIN:RANGE is taken, "
+             "too. A range whose name is spelt exactly so is meant first (layer/3, user@host)."},
     {0, "filter-name", "REGEX", .kind = OPTS_TEXT, .at = offsetof(struct stats_args, filter.name),
      .help = "Only names that match a regular expression (PCRE2; without "
              "upper-case letters it "
-             "ignores case)."},
+             "ignores case); a range is matched with its domain, too, as it is printed."},
     {0, "device", "ID", .kind = OPTS_INT, .max = INT32_MAX,
      .at = offsetof(struct stats_args, filter.device), .help = "Only work on this device."},
     {0, "process", "PID", .kind = OPTS_INT, .max = INT64_MAX,
@@ -104,7 +105,8 @@ static const struct opts_option OPTIONS[] = {
              "its own thread "
              "launched within it, as nsys; process: what any thread of its "
              "process launched within "
-             "it (PyTorch runs the backward pass on a thread of its own)."},
+             "it (PyTorch runs the backward pass on a thread of its own), also where it ended on "
+             "another thread."},
     {.kind = OPTS_END},
 };
 
