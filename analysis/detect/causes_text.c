@@ -7,6 +7,7 @@
 #include "analysis/base/sort.h"
 #include "analysis/base/timefmt.h"
 #include "analysis/detect/causes.h"
+#include "analysis/facts/nvtx_path.h"
 
 static const struct trace_name *event_name(const struct trace *trace, uint8_t table, uint32_t index)
 {
@@ -15,16 +16,83 @@ static const struct trace_name *event_name(const struct trace *trace, uint8_t ta
 
 const char *cause_evidence(const struct facts *facts, const struct cause *cause)
 {
-    if (cause->evidence == TRACE_NONE) {
-        return "";
-    }
-    return event_name(facts->trace, cause->table, cause->evidence)->brief;
+    return cause->evidence == TRACE_NONE
+               ? ""
+               : event_name(facts->trace, cause->table, cause->evidence)->brief;
 }
 
 static void text_share(struct buf *out, const char *name, int64_t part_ns, int64_t whole_ns)
 {
     double share = whole_ns > 0 ? 100.0 * (double)part_ns / (double)whole_ns : 0.0;
     buf_addf(out, "%s %.0f %% of the gap", name, share);
+}
+
+/* The names of the calls that explain the gap, each with its share, and how many calls of the first
+ * there were. Those below a tenth of the gap are left out. */
+static void text_names(const struct facts *facts, const struct cause *cause, int64_t whole_ns,
+                       struct buf *out)
+{
+    for (int i = 0; i < cause->name_count; i++) {
+        const struct host_name *name = &cause->names[i];
+        if (i > 0 && name->ns * 10 < whole_ns) {
+            break;
+        }
+        buf_adds(out, i > 0 ? ", " : "");
+        text_share(out, facts->trace->names[name->name].brief, name->ns, whole_ns);
+        if (name->calls > 1) {
+            buf_addf(out, " (%u calls)", (unsigned)name->calls);
+        }
+    }
+}
+
+void cause_path(const struct facts *facts, const struct gap *gap, const struct cause *cause,
+                struct buf *out)
+{
+    if (cause->nvtx != TRACE_NONE) {
+        int64_t begin_ns = facts->trace->events[TRACE_NVTX].begin_ns[cause->nvtx];
+        nvtx_path_text_to(facts, cause->thread, begin_ns > gap->begin_ns ? begin_ns : gap->begin_ns,
+                          cause->nvtx, out);
+    }
+}
+
+static const char *const part_names[CAUSE_PART_COUNT] = {
+    [CAUSE_PART_HOST + HOST_SYNC] = "sync",
+    [CAUSE_PART_HOST + HOST_COPY] = "copy",
+    [CAUSE_PART_HOST + HOST_ALLOC] = "allocation",
+    [CAUSE_PART_HOST + HOST_MODULE] = "module load",
+    [CAUSE_PART_HOST + HOST_OSRT] = "OS calls",
+    [CAUSE_PART_HOST + HOST_PROFILER] = "profiler",
+    [CAUSE_PART_HOST + HOST_OVERHEAD] = "CUDA overhead",
+    [CAUSE_PART_CPU] = "cpu",
+    [CAUSE_PART_LAUNCH] = "launch call",
+    [CAUSE_PART_WAIT] = "launched, waits",
+    [CAUSE_PART_UNKNOWN] = "unknown",
+};
+
+const char *cause_part_name(enum cause_part part)
+{
+    return part_names[part];
+}
+
+void cause_split(const int64_t *part_ns, struct buf *out)
+{
+    int64_t whole_ns = 0;
+    int64_t most_ns = 0;
+    for (int i = 0; i < CAUSE_PART_COUNT; i++) {
+        whole_ns += part_ns[i];
+        most_ns = part_ns[i] > most_ns ? part_ns[i] : most_ns;
+    }
+    if (most_ns * 20 >= whole_ns * 19) {
+        return;
+    }
+    const char *between = "";
+    for (int i = 0; i < CAUSE_PART_COUNT; i++) {
+        char time[TIMEFMT_BYTES];
+        if (part_ns[i] * 100 >= whole_ns) {
+            buf_addf(out, "%s%s %s", between, part_names[i], timefmt_duration(part_ns[i], time));
+            between = " + ";
+        }
+    }
 }
 
 static void text_unknown(const struct cause *cause, struct buf *out)
@@ -39,16 +107,45 @@ static void text_unknown(const struct cause *cause, struct buf *out)
     buf_adds(out, why);
 }
 
-static void text_device_wait(const struct cause *cause, struct buf *out)
+/* The device of the stream that the event was recorded on, where it is another one. */
+static void text_event_device(const struct facts *facts, const struct cause *cause, struct buf *out)
 {
-    buf_adds(out, "the work was queued");
-    if (cause->wait == NULL) {
-        return;
+    const struct trace *trace = facts->trace;
+    for (uint32_t i = 0; i < trace->lane_count; i++) {
+        const struct trace_lane *lane = &trace->lanes[i];
+        if (lane->kind == TRACE_LANE_STREAM && lane->process == cause->wait->process &&
+            lane->context_id == cause->wait->event_context &&
+            lane->stream_id == cause->wait->event_stream) {
+            if (lane->device != trace->lanes[cause->lane].device) {
+                buf_addf(out, " on GPU %lld", (long long)trace->devices[lane->device].id);
+            }
+            return;
+        }
     }
-    buf_addf(out, "; stream %lld waited for event %lld", (long long)cause->wait->stream_id,
+}
+
+void cause_event(const struct facts *facts, const struct cause *cause, struct buf *out)
+{
+    buf_addf(out, "stream %lld waited for event %lld", (long long)cause->wait->stream_id,
              (long long)cause->wait->event_id);
     if (cause->wait->event_stream >= 0) {
         buf_addf(out, " of stream %lld", (long long)cause->wait->event_stream);
+        text_event_device(facts, cause, out);
+    }
+}
+
+/* How long before the end of the gap the work was launched. */
+static void text_launched(const struct facts *facts, const struct gap *gap,
+                          const struct cause *cause, struct buf *out)
+{
+    char time[TIMEFMT_BYTES];
+    const char *call = event_name(facts->trace, TRACE_API, cause->launch)->brief;
+    int64_t end_ns = facts->trace->events[TRACE_API].end_ns[cause->launch];
+    buf_addf(out, "%s had returned %s before its work began", call,
+             timefmt_duration(gap->end_ns > end_ns ? gap->end_ns - end_ns : 0, time));
+    if (cause->wait != NULL) {
+        buf_adds(out, "; ");
+        cause_event(facts, cause, out);
     }
 }
 
@@ -72,28 +169,30 @@ void cause_text(const struct facts *facts, const struct gap *gap, const struct c
 {
     const struct trace *trace = facts->trace;
     int64_t whole_ns = gap->end_ns - gap->begin_ns;
-    switch (cause->kind) {
-    case CAUSE_UNKNOWN:
+    if (cause->kind == CAUSE_UNKNOWN) {
         text_unknown(cause, out);
         return;
-    case CAUSE_DEVICE_WAIT:
-        text_device_wait(cause, out);
-        return;
-    case CAUSE_SLOW_HOST:
+    }
+    if (cause_is_wait((enum cause_kind)cause->kind)) {
+        text_launched(facts, gap, cause, out);
+    } else if (cause->kind == CAUSE_SLOW_HOST) {
         buf_adds(out, "no wait before it");
-        break;
-    case CAUSE_AFTER_BLOCKING:
+    } else if (cause->kind == CAUSE_AFTER_BLOCKING) {
         text_after(facts, gap, cause, out);
-        break;
-    default:
-        text_share(out, cause_evidence(facts, cause), cause->evidence_ns, whole_ns);
-        break;
+    } else {
+        text_names(facts, cause, whole_ns, out);
     }
     if (cause->overhead != TRACE_NONE) {
         buf_adds(out, "; ");
         text_share(out, event_name(trace, TRACE_OVERHEAD, cause->overhead)->brief,
                    cause->overhead_ns, whole_ns);
     }
+    struct buf split = {0};
+    cause_split(cause->part_ns, &split);
+    if (split.len > 0) {
+        buf_addf(out, "; %s", buf_text(&split));
+    }
+    buf_free(&split);
     if ((cause->doubt & CAUSE_NO_OSRT) != 0) {
         buf_adds(out, "; OS calls were not recorded");
     }
@@ -113,8 +212,7 @@ static const char *sum_name(const struct facts *facts, const struct cause *cause
     return cause->nvtx == TRACE_NONE ? "" : event_name(facts->trace, TRACE_NVTX, cause->nvtx)->full;
 }
 
-/* The part of a range's name before the numbers of a call. */
-static size_t plain_len(const char *name)
+size_t cause_plain_len(const char *name)
 {
     static const char *const labels[] = {", seq = ", ", op_id = "};
     size_t len = strlen(name);
@@ -169,7 +267,8 @@ struct causes_sum *causes_sum(const struct facts *facts, const struct gaps *gaps
             .count = 1,
             .total_ns = gaps->list[i].end_ns - gaps->list[i].begin_ns,
         };
-        sums[i].name_len = key == CAUSES_BY_NVTX ? plain_len(sums[i].name) : strlen(sums[i].name);
+        sums[i].name_len =
+            key == CAUSES_BY_NVTX ? cause_plain_len(sums[i].name) : strlen(sums[i].name);
     }
     sort_list(sums, gaps->count, sizeof(*sums), key_cmp);
     size_t n = 0;

@@ -22,6 +22,7 @@ struct launch {
     uint32_t device;
     uint32_t api;
     uint32_t op; /* the first */
+    bool held; /* the thread waited for the device since the launch before */
     int64_t call_begin_ns;
     int64_t call_end_ns;
     int64_t op_begin_ns;
@@ -128,18 +129,47 @@ struct work {
     int64_t *prefix_ns; /* largest op end since the begin of its block */
     int64_t *suffix_ns; /* ... up to the end of its block */
     uint32_t *good; /* launches before i that started at once */
+    uint32_t *held; /* launches before i that a wait held up */
     int64_t *scratch;
 };
+
+/* Marks the launches of a series that a call which waits for the device came before. */
+static void mark_held(const struct facts *facts, struct launch *list, size_t count)
+{
+    const struct trace *trace = facts->trace;
+    const struct trace_events *api = &trace->events[TRACE_API];
+    const struct facts_thread *lanes = &facts->threads[list[0].thread];
+    for (uint32_t l = lanes->first[TRACE_API]; l < lanes->end[TRACE_API]; l++) {
+        const struct trace_lane *lane = &trace->lanes[l];
+        uint32_t i = trace_lane_lower(trace, lane, list[0].call_begin_ns);
+        size_t at = 0;
+        for (; i < lane->first + lane->count; i++) {
+            uint16_t flags = trace->names[api->name[i]].api;
+            if ((flags & (TRACE_API_SYNC | TRACE_API_COPY)) == 0 || !facts_call_waits(facts, i)) {
+                continue;
+            }
+            while (at < count && list[at].call_begin_ns < api->begin_ns[i]) {
+                at++;
+            }
+            if (at == count) {
+                break;
+            }
+            list[at].held = true;
+        }
+    }
+}
 
 static void work_fill(struct work *work, const struct launch *list, size_t count)
 {
     size_t run = work->options->run;
     work->good[0] = 0;
+    work->held[0] = 0;
     for (size_t i = 0; i < count; i++) {
         int64_t end_ns = list[i].op_end_ns;
         bool first = i % run == 0;
         work->prefix_ns[i] =
             first || end_ns > work->prefix_ns[i - 1] ? end_ns : work->prefix_ns[i - 1];
+        work->held[i + 1] = work->held[i] + list[i].held;
         work->good[i + 1] = work->good[i] + (queue_ns(&list[i]) < work->options->queue_ns);
     }
     for (size_t i = count; i-- > 0;) {
@@ -154,7 +184,10 @@ static void work_fill(struct work *work, const struct launch *list, size_t count
 static bool window_bound(const struct work *work, const struct launch *list, size_t i)
 {
     size_t run = work->options->run;
-    if ((size_t)(work->good[i + run] - work->good[i]) * 2 <= run) {
+    if ((size_t)(work->good[i + run] - work->good[i]) * 2 <= run ||
+        (size_t)(work->held[i + run] - work->held[i + 1]) * DENSITY_HELD > run ||
+        (list[i + run - 1].call_end_ns - list[i].call_end_ns) / (int64_t)(run - 1) >
+            work->options->every_ns) {
         return false;
     }
     int64_t begin_ns = list[i].op_begin_ns;
@@ -293,12 +326,13 @@ static int zone_cmp(const void *a, const void *b)
 static void series_all(struct work *work, const struct launches *launches, struct density *out)
 {
     for (size_t i = 0; i < launches->count;) {
-        const struct launch *list = &launches->list[i];
+        struct launch *list = &launches->list[i];
         size_t count = 1;
         while (i + count < launches->count && list[count].thread == list->thread &&
                list[count].device == list->device) {
             count++;
         }
+        mark_held(work->facts, list, count);
         work_fill(work, list, count);
         out->series[out->series_count++] = series_make(work, list, count);
         series_zones(work, list, count, out);
@@ -338,10 +372,11 @@ int density_find(const struct facts *facts, const struct density_options *option
     work.suffix_ns = malloc(n * sizeof(*work.suffix_ns));
     work.scratch = malloc(n * sizeof(*work.scratch));
     work.good = malloc(n * sizeof(*work.good));
+    work.held = malloc((n + 1) * sizeof(*work.held));
     out->zones = malloc((n / options->run + 1) * sizeof(*out->zones));
     out->series = malloc((series_count(&launches) + 1) * sizeof(*out->series));
     if (work.prefix_ns == NULL || work.suffix_ns == NULL || work.scratch == NULL ||
-        work.good == NULL || out->zones == NULL || out->series == NULL) {
+        work.good == NULL || work.held == NULL || out->zones == NULL || out->series == NULL) {
         goto out;
     }
     series_all(&work, &launches, out);
@@ -352,6 +387,7 @@ out:
     free(work.suffix_ns);
     free(work.scratch);
     free(work.good);
+    free(work.held);
     if (rc != 0) {
         density_free(out);
         err_nomem(err, "the density of launches");

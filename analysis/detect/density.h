@@ -3,8 +3,10 @@
  *
  * A series is what one thread launches on one device: kernels and graph launches in the order of
  * their calls. A window of `run` launches is launch-bound where the median queue time (op begin -
- * call end) is below queue_ns and the busy share of the device over it is below busy_percent. A
- * zone is a maximal union of such windows that overlap or touch, without the launches at its edges
+ * call end) is below queue_ns, the busy share of the device over it is below busy_percent, the
+ * thread launches one in every_ns or more often, and at most one launch in DENSITY_HELD follows a
+ * call that waits for the device: a thread that waits before each launch is held up by the waits,
+ * and one that launches now and then by what it does in between. A zone is a maximal union of such windows that overlap or touch, without the launches at its edges
  * that did queue (as long as `run` remain): in it the device waits for the host, and fewer launches
  * (a CUDA graph, fused kernels) would win up to idle_ns.
  *
@@ -19,10 +21,15 @@
 #include "analysis/base/err.h"
 #include "analysis/facts/facts.h"
 
+enum {
+    DENSITY_HELD = 8,
+};
+
 struct density_options {
     int64_t queue_ns;
     double busy_percent;
     uint32_t run; /* launches, at least 2 */
+    int64_t every_ns; /* the mean time from launch to launch, at most */
     int64_t begin_ns; /* launches whose op lies in [begin, end); INT64_MIN, INT64_MAX = all */
     int64_t end_ns;
 };
@@ -68,5 +75,7 @@ struct density {
 int density_find(const struct facts *facts, const struct density_options *options,
                  struct density *out, struct err *err);
 void density_free(struct density *density);
+/* The zones and series in what the detector launch_density found; NULL for NULL. */
+const struct density *launch_density_zones(const void *data);
 
 #endif

@@ -3,7 +3,8 @@
  * page of findings says of it. Each is one file in this folder and one line of DETECTORS.
  *
  *     `analyze -r NAME`   detector_run: find -> put_row for each row -> note -> drop
- *     `analyze`           findings_make: find with the defaults of rule.args -> finding -> drop
+ *     `analyze`           findings_make: find with the defaults of rule.args -> finding of all
+ *                         -> drop
  *
  * The arguments of the rule are the only place of the defaults; evidence quotes them from there.
  */
@@ -33,6 +34,10 @@ struct detector_table {
 /* The middle of a detector_table of an array of columns. */
 #define DETECTOR_COLUMNS(array) (array), (int)(sizeof(array) / sizeof((array)[0]))
 
+enum {
+    DETECTOR_FINDINGS = -1, /* for `by`: the page of findings asks, not a table */
+};
+
 struct detector {
     struct report rule; /* name, words, arguments, advice; .run = detector_run */
     const struct detector_table *tables;
@@ -43,7 +48,7 @@ struct detector {
     bool value_is_worst;
     /* Does the capture hold what is looked at? Else the table is missing. */
     bool (*has_data)(const struct trace *trace);
-    /* by: index in tables. 0, or -1; out->data may be NULL where there is nothing at all to say. */
+    /* by: index in tables, or DETECTOR_FINDINGS. 0, or -1; out->data may be NULL where there is nothing at all to say. */
     int (*find)(const struct report_context *context, int by, struct detection *out,
                 struct err *err);
     void (*drop)(void *data);

@@ -101,49 +101,89 @@ static int finding_cmp(const void *a, const void *b)
     return c != 0 ? c : (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-/* One detector with the defaults of its arguments. */
-static int detect(struct findings_maker *maker, const struct detector *detector,
-                  const struct selection *select)
+/* A detector with the defaults of its arguments, and what it found. */
+struct findings_asked {
+    struct report_call call; /* .spec NULL: not asked yet */
+    struct report_context context;
+    struct detection found;
+    bool failed;
+};
+
+static void ask(struct findings_maker *maker, const struct detector *detector,
+                struct findings_asked *asked)
 {
-    struct report_call call;
-    if (!detector->has_data(maker->trace)) {
-        return 0;
+    if (report_call_parse(REPORT_RULE, detector->rule.name, &asked->call, maker->err) != 0) {
+        asked->failed = true;
+        return;
     }
-    if (report_call_parse(REPORT_RULE, detector->rule.name, &call, maker->err) != 0) {
+    asked->context = (struct report_context){.report = &detector->rule,
+                                             .shared = maker->shared,
+                                             .trace = maker->trace,
+                                             .select = &maker->select,
+                                             .args = asked->call.values};
+    if (detector->has_data(maker->trace)) {
+        asked->failed =
+            detector->find(&asked->context, DETECTOR_FINDINGS, &asked->found, maker->err) != 0;
+    }
+}
+
+static size_t index_of(const struct detector *detector)
+{
+    size_t i = 0;
+    while (DETECTOR_LIST[i] != detector) {
+        i++;
+    }
+    return i;
+}
+
+const void *findings_found(struct findings_maker *maker, const struct detector *detector)
+{
+    struct findings_asked *asked = &maker->asked[index_of(detector)];
+    if (asked->call.spec == NULL && !asked->failed) {
+        ask(maker, detector, asked);
+    }
+    return asked->failed ? NULL : asked->found.data;
+}
+
+static int detect(struct findings_maker *maker, size_t i)
+{
+    const void *found = findings_found(maker, DETECTOR_LIST[i]);
+    const struct findings_asked *asked = &maker->asked[i];
+    if (asked->failed) {
         return -1;
     }
-    const struct report_context context = {.report = &detector->rule,
-                                           .shared = maker->shared,
-                                           .trace = maker->trace,
-                                           .select = select,
-                                           .args = call.values};
-    struct detection found = {0};
-    int rc = detector->find(&context, 0, &found, maker->err);
-    if (rc == 0 && found.data != NULL) {
-        rc = detector->finding(maker, &context, found.data);
+    return found != NULL ? DETECTOR_LIST[i]->finding(maker, &asked->context, found) : 0;
+}
+
+static void drop_all(struct findings_maker *maker)
+{
+    for (size_t i = 0; maker->asked != NULL && i < DETECTOR_COUNT; i++) {
+        if (maker->asked[i].found.data != NULL) {
+            DETECTOR_LIST[i]->drop(maker->asked[i].found.data);
+        }
+        report_call_free(&maker->asked[i].call);
     }
-    if (found.data != NULL) {
-        detector->drop(found.data);
-    }
-    report_call_free(&call);
-    return rc;
+    free(maker->asked);
+    free(maker->zone_ns);
+    select_free(&maker->select);
 }
 
 static int detect_all(struct findings_maker *maker)
 {
-    const struct findings_options *asked = maker->options;
     struct select_options options = SELECT_OPTIONS_ALL;
-    options.begin_ns = asked->begin_ns;
-    options.end_ns = asked->end_ns;
-    if (asked->device != TRACE_NONE) {
-        options.device = maker->trace->devices[asked->device].id;
+    options.begin_ns = maker->options->begin_ns;
+    options.end_ns = maker->options->end_ns;
+    if (maker->options->device != TRACE_NONE) {
+        options.device = maker->trace->devices[maker->options->device].id;
     }
-    struct selection select;
-    int rc = select_new(maker->trace, &options, &select, maker->err);
+    if (select_new(maker->trace, &options, &maker->select, maker->err) != 0) {
+        return -1;
+    }
+    maker->asked = calloc(DETECTOR_COUNT, sizeof *maker->asked);
+    int rc = maker->asked == NULL ? err_nomem(maker->err, "the findings") : 0;
     for (size_t i = 0; rc == 0 && i < DETECTOR_COUNT; i++) {
-        rc = detect(maker, DETECTOR_LIST[i], &select);
+        rc = detect(maker, i);
     }
-    select_free(&select);
     return rc == 0 ? findings_nsys(maker, &options) : -1;
 }
 
@@ -158,6 +198,7 @@ int findings_make(struct shared *shared, const struct findings_options *options,
                                    .out = out,
                                    .err = err};
     int rc = maker.facts == NULL ? -1 : detect_all(&maker);
+    drop_all(&maker);
     if (rc == 0 && maker.failed) {
         rc = err_nomem(err, "the findings");
     }
@@ -166,7 +207,7 @@ int findings_make(struct shared *shared, const struct findings_options *options,
         return -1;
     }
     if (out->count > 0) {
-        sort_list(out->list, out->count, sizeof(*out->list), finding_cmp);
+        sort_list(out->list, out->count, sizeof *out->list, finding_cmp);
     }
     return 0;
 }

@@ -15,10 +15,18 @@ struct findings_maker {
     const struct findings_options *options;
     struct findings *out;
     size_t cap;
+    struct selection select; /* what the options keep */
+    struct findings_asked *asked; /* parallel to DETECTOR_LIST */
     int64_t sync_idle_ns; /* idle time that synchronising calls explain; by idle_gaps */
+    int64_t *zone_ns; /* idle time that the zones of launch_density count; by idle_gaps, owned */
     bool failed;
     struct err *err;
 };
+
+struct detector;
+/* What a detector found with its defaults: asked once for all. NULL where there is nothing, or on
+ * failure, which findings_make notices. */
+const void *findings_found(struct findings_maker *maker, const struct detector *detector);
 
 /* The text, made safe, in the arena. "" without memory, and maker->failed. */
 const char *findings_keep(struct findings_maker *maker, const struct buf *text);

@@ -20,7 +20,8 @@ struct gaps_search {
     uint32_t device;
     uint32_t *cursors; /* of each lane: the first op that may end after the gap's begin */
     struct gaps *out;
-    size_t cap;
+    gaps_fn *visit;
+    void *arg;
 };
 
 static bool gaps_kept(const struct gaps_search *search, uint32_t op)
@@ -70,18 +71,6 @@ static uint32_t gaps_after(struct gaps_search *search, int64_t t_ns)
     return found;
 }
 
-static int gaps_add(struct gaps_search *search, const struct gap *gap, struct err *err)
-{
-    struct gaps *out = search->out;
-    struct gap *grown = array_grow(out->list, &search->cap, (size_t)out->count + 1, sizeof *grown);
-    if (grown == NULL) {
-        return err_nomem(err, "gaps");
-    }
-    out->list = grown;
-    out->list[out->count++] = *gap;
-    return 0;
-}
-
 static int64_t gaps_clip(int64_t t_ns, int64_t begin_ns, int64_t end_ns)
 {
     if (t_ns < begin_ns) {
@@ -120,7 +109,7 @@ static int gaps_between(struct gaps_search *search, const struct busy_union *all
     }
     gap.before = gaps_before(search, all->end_ns[i]);
     gap.after = gaps_after(search, all->begin_ns[i + 1]);
-    return gaps_add(search, &gap, err);
+    return search->visit(search->arg, &gap, err);
 }
 
 static int gaps_device(struct gaps_search *search, struct err *err)
@@ -163,17 +152,50 @@ static int gaps_order(const void *a, const void *b)
     return COMPARE(x->device, y->device);
 }
 
-int gaps_find(const struct trace *trace, const struct busy *busy, const struct gaps_query *query,
-              struct gaps *out, struct err *err)
+int gaps_each(const struct trace *trace, const struct busy *busy, const struct gaps_query *query,
+              gaps_fn *visit, void *arg, struct gaps *out, struct err *err)
 {
-    struct gaps_search search = {.trace = trace, .busy = busy, .query = query, .out = out};
+    struct gaps_search search = {
+        .trace = trace, .busy = busy, .query = query, .out = out, .visit = visit, .arg = arg};
     *out = (struct gaps){0};
     for (uint32_t d = 0; d < trace->device_count; d++) {
         search.device = d;
         if ((query->device == TRACE_NONE || query->device == d) && gaps_device(&search, err) != 0) {
-            gaps_free(out);
             return -1;
         }
+    }
+    return 0;
+}
+
+/* The list that grows. */
+struct gaps_list {
+    struct gap *list;
+    size_t count;
+    size_t cap;
+};
+
+static int gaps_add(void *arg, const struct gap *gap, struct err *err)
+{
+    struct gaps_list *to = arg;
+    struct gap *grown = array_grow(to->list, &to->cap, to->count + 1, sizeof *grown);
+    if (grown == NULL) {
+        return err_nomem(err, "gaps");
+    }
+    to->list = grown;
+    to->list[to->count++] = *gap;
+    return 0;
+}
+
+int gaps_find(const struct trace *trace, const struct busy *busy, const struct gaps_query *query,
+              struct gaps *out, struct err *err)
+{
+    struct gaps_list found = {0};
+    int rc = gaps_each(trace, busy, query, gaps_add, &found, out, err);
+    out->list = found.list;
+    out->count = found.count;
+    if (rc != 0) {
+        gaps_free(out);
+        return -1;
     }
     if (out->count > 0) {
         sort_list(out->list, out->count, sizeof *out->list, gaps_order);

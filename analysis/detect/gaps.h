@@ -44,6 +44,11 @@ struct gaps_query {
 int gaps_find(const struct trace *trace, const struct busy *busy, const struct gaps_query *query,
               struct gaps *out, struct err *err);
 void gaps_free(struct gaps *gaps);
+/* Called for each gap of min_ns and longer, by device and begin. Returns 0, or -1 to stop. */
+typedef int gaps_fn(void *arg, const struct gap *gap, struct err *err);
+/* The same without a list: out gets the sums alone. 0 or -1. */
+int gaps_each(const struct trace *trace, const struct busy *busy, const struct gaps_query *query,
+              gaps_fn *visit, void *arg, struct gaps *out, struct err *err);
 /* Time from the first to the last op of a device, inside the window. */
 int64_t gaps_span_ns(const struct busy *busy, uint32_t device, int64_t begin_ns, int64_t end_ns);
 

@@ -11,6 +11,7 @@
 #include "analysis/detect/causes.h"
 #include "analysis/detect/detector.h"
 #include "analysis/detect/findings_internal.h"
+#include "analysis/detect/idle_tally.h"
 #include "analysis/detect/rules_text.h"
 #include "analysis/filter/select.h"
 
@@ -108,6 +109,9 @@ static int find(const struct report_context *context, int by, struct detection *
         return err_nomem(err, "the gaps");
     }
     out->data = idle;
+    if (by == DETECTOR_FINDINGS) {
+        return 0;
+    }
     if (gaps_find(trace, busy, &query, &idle->gaps, err) != 0) {
         return -1;
     }
@@ -134,6 +138,19 @@ static void put_why(struct table *table, const struct facts *facts, const struct
     buf_free(&why);
 }
 
+static void put_path(struct table *table, const struct facts *facts, const struct gap *gap,
+                     const struct cause *cause)
+{
+    struct buf path = {0};
+    cause_path(facts, gap, cause, &path);
+    if (path.len == 0) {
+        table_put_empty(table);
+    } else {
+        table_put_text(table, path.data, path.len);
+    }
+    buf_free(&path);
+}
+
 static void put_cause(struct table *table, const struct facts *facts, const struct gap *gap,
                       const struct cause *cause)
 {
@@ -158,7 +175,7 @@ static void put_cause(struct table *table, const struct facts *facts, const stru
     }
     rules_put_text(
         table, cause->launch == TRACE_NONE ? NULL : trace->names[api->name[cause->launch]].brief);
-    rules_put_path(table, facts, cause->thread, gap->begin_ns);
+    put_path(table, facts, gap, cause);
     put_why(table, facts, gap, cause);
 }
 
@@ -333,8 +350,14 @@ static int note(const struct report_context *context, int by, const void *data, 
 
 static const char *const cause_advice[CAUSE_KIND_COUNT] = {
     [CAUSE_UNKNOWN] = "Record CUDA API calls too (-t cuda), then the cause can be told.",
-    [CAUSE_DEVICE_WAIT] = "Look at what the stream waits for: fewer events between streams, or "
-                          "more work beside it.",
+    [CAUSE_WAIT_EVENT] = "Look at what the stream waits for: fewer events between streams, or "
+                         "more work beside it.",
+    [CAUSE_WAIT_PROCESS] = "Processes that share a GPU take turns: run them under MPS "
+                           "(nvidia-cuda-mps-control), or give each a GPU of its own.",
+    [CAUSE_WAIT_GRAPH] = "Upload the graph before it is needed (cudaGraphUpload), instantiate it "
+                         "once, and launch it while the work before it still runs.",
+    [CAUSE_WAIT_START] = "The work was there: the device takes this long from op to op. Fewer and "
+                         "longer ops (fused kernels, CUDA graphs) pay it less often.",
     [CAUSE_SLOW_LAUNCH] = "Warm up before the part that counts (lazy loading, "
                           "CUDA_MODULE_LOADING=EAGER); keep fewer launches in flight.",
     [CAUSE_SYNC] = "Synchronise less often: wait for an event of the work that is needed, once a "
@@ -355,135 +378,120 @@ static const char slow_copy_advice[] =
     "The call that copies takes this time before the device begins: copy less often and more at "
     "once, from pinned memory (pin_memory), with cudaMemcpyAsync.";
 
-/* Adds "; most NAME (TIME)" for the largest sum of a key; "largest part" where it is not half. */
-static void idle_most(const struct findings_maker *maker, const struct gaps *gaps,
-                      const struct cause *causes, enum causes_key key, struct buf *out)
+/* Adds "; most NAME (TIME)" for the text with the most time, "largest part" where that is not half,
+ * and the next two; those below a fifth say nothing. */
+static void most(const struct trace *trace, const struct idle_named *named, const char *lead,
+                 int64_t whole_ns, struct buf *out)
 {
-    size_t count = 0;
-    struct causes_sum *sums = causes_sum(maker->facts, gaps, causes, key, &count, NULL);
-    size_t at = 0;
-    while (at < count && sums[at].name_len == 0) {
-        at++;
-    }
-    if (at < count) {
+    uint32_t ids[3];
+    int count = idle_named_top(named, ids, (int)ARRAY_LEN(ids));
+    for (int i = 0; i < count; i++) {
+        const struct idle_entry *entry = &named->list[ids[i]];
         char time[TIMEFMT_BYTES];
-        buf_adds(out, sums[at].total_ns >= gaps->all_ns / 2 ? "; most " : "; largest part ");
-        buf_adds(out, key == CAUSES_BY_NVTX ? "in range " : "");
-        buf_add(out, sums[at].name, sums[at].name_len);
-        buf_addf(out, " (%s)", timefmt_duration(sums[at].total_ns, time));
+        if (intern_len(&named->texts, ids[i]) == 0 || entry->ns * 5 < whole_ns) {
+            break;
+        }
+        const char *first = entry->ns >= whole_ns / 2 ? "; most " : "; largest part ";
+        buf_addf(out, "%s%s", i == 0 ? first : ", ", i == 0 ? lead : "");
+        idle_named_text(named, trace, ids[i], out);
+        buf_addf(out, " (%s)", timefmt_duration(entry->ns, time));
     }
-    free(sums);
 }
 
-/* A launch that is slow as it copies is no matter of warming up. */
-static const char *idle_advice(const struct findings_maker *maker, const struct gaps *gaps,
-                               const struct cause *causes, enum cause_kind kind)
-{
-    const struct trace *trace = maker->trace;
-    int64_t copy_ns = 0;
-    for (size_t i = 0; kind == CAUSE_SLOW_LAUNCH && i < gaps->count; i++) {
-        uint32_t call = causes[i].launch;
-        bool copies = call != TRACE_NONE &&
-                      (trace->names[trace->events[TRACE_API].name[call]].api & TRACE_API_COPY) != 0;
-        copy_ns += copies ? gaps->list[i].end_ns - gaps->list[i].begin_ns : 0;
-    }
-    return 2 * copy_ns > gaps->all_ns ? slow_copy_advice : cause_advice[kind];
-}
-
-/* One finding for the gaps of one kind of one device; sub holds them alone, longest first. */
-static void idle_finding(struct findings_maker *maker, const struct gaps *sub,
-                         const struct cause *causes, enum cause_kind kind, int64_t min_ns)
+/* What is known of the gaps of one kind, in one line. */
+static void evidence_text(const struct findings_maker *maker, const struct idle_sum *sum,
+                          struct buf *out)
 {
     char time[TIMEFMT_BYTES];
-    char least[TIMEFMT_BYTES];
     char longest[TIMEFMT_BYTES];
-    const struct trace_device *device = &maker->trace->devices[sub->list[0].device];
-    double share = findings_percent(sub->all_ns, sub->span_ns);
+    char least[TIMEFMT_BYTES];
+    const struct cause *cause = &sum->longest_cause;
+    buf_addf(out, "%zu gap%s of %s and longer, %s in all, longest %s", sum->count,
+             sum->count == 1 ? "" : "s", findings_time(IDLE_TALLY_LEAST_NS, least),
+             timefmt_duration(sum->ns, time),
+             timefmt_duration(sum->longest.end_ns - sum->longest.begin_ns, longest));
+    most(maker->trace, &sum->calls, cause->kind == CAUSE_AFTER_BLOCKING ? "after " : "", sum->ns,
+         out);
+    most(maker->trace, &sum->ranges, "in range ", sum->ns, out);
+    if (cause->wait != NULL) {
+        buf_adds(out, "; ");
+        cause_event(maker->facts, cause, out);
+    }
+    struct buf split = {0};
+    cause_split(sum->part_ns, &split);
+    if (split.len > 0) {
+        buf_addf(out, "; split: %s", buf_text(&split));
+    }
+    buf_free(&split);
+    if ((cause->doubt & CAUSE_NO_API) != 0) {
+        buf_adds(out, "; no API calls in the capture");
+    }
+    if ((cause->doubt & CAUSE_NO_OSRT) != 0) {
+        buf_adds(out, "; OS calls were not recorded");
+    }
+}
+
+/* One finding for the gaps of one kind of one device. */
+static void idle_finding(struct findings_maker *maker, const struct idle_sum *sum,
+                         enum cause_kind kind, int64_t span_ns)
+{
+    uint32_t index = sum->longest.device;
+    long long device = (long long)maker->trace->devices[index].id;
+    double share = findings_percent(sum->ns, span_ns);
+    /* The table lists the long ones; where these are not half, it is asked for the short ones. */
+    const char *shown = 2 * sum->long_ns >= sum->ns ? "" : ":min=1us";
     struct buf evidence = {0};
-    buf_addf(&evidence, "%zu gap%s of %s and longer, %s in all, longest %s", sub->count,
-             sub->count == 1 ? "" : "s", findings_time(min_ns, least),
-             timefmt_duration(sub->all_ns, time),
-             timefmt_duration(sub->list[0].end_ns - sub->list[0].begin_ns, longest));
-    idle_most(maker, sub, causes, CAUSES_BY_EVIDENCE, &evidence);
-    idle_most(maker, sub, causes, CAUSES_BY_NVTX, &evidence);
-    if ((causes[0].doubt & CAUSE_NO_API) != 0) {
-        buf_adds(&evidence, "; no API calls in the capture");
-    }
-    if ((causes[0].doubt & CAUSE_NO_OSRT) != 0) {
-        buf_adds(&evidence, "; OS calls were not recorded");
-    }
-    const struct finding finding = {
+    evidence_text(maker, sum, &evidence);
+    /* A launch that is slow as it copies is no matter of warming up. */
+    bool copies = kind == CAUSE_SLOW_LAUNCH && 2 * sum->copy_ns > sum->ns;
+    const struct finding one = {
         .rule = DETECT_IDLE_GAPS.rule.name,
-        .title = findings_words(maker, "GPU %lld idle %.1f %% of its span: %s",
-                                (long long)device->id, share, cause_name(kind)),
+        .title = findings_words(maker, "GPU %lld idle %.1f %% of its span: %s", device, share,
+                                cause_name(kind)),
         .evidence = findings_keep(maker, &evidence),
-        .advice = idle_advice(maker, sub, causes, kind),
-        .show = findings_words(maker, "cutline analyze -r idle_gaps --device %lld",
-                               (long long)device->id),
-        .recoverable_ns = sub->all_ns,
-        .value = share,
-        .begin_ns = sub->list[0].begin_ns,
-        .end_ns = sub->list[0].end_ns,
-        .device = sub->list[0].device,
-        .thread = causes[0].thread,
+        .advice = copies ? slow_copy_advice : cause_advice[kind],
+        .show =
+            findings_words(maker, "cutline analyze -r idle_gaps%s --device %lld", shown, device),
+        .recoverable_ns = sum->ns,
+        .value = findings_percent(sum->long_ns, span_ns),
+        .begin_ns = sum->longest.begin_ns,
+        .end_ns = sum->longest.end_ns,
+        .device = index,
+        .thread = sum->longest_cause.thread,
     };
     buf_free(&evidence);
-    findings_add(maker, &finding);
-}
-
-/* Gaps that a synchronising call explains, for cuda_api_sync. */
-static bool is_sync(const struct findings_maker *maker, const struct cause *cause)
-{
-    const struct trace *trace = maker->trace;
-    if (cause->evidence == TRACE_NONE || cause->table != TRACE_API ||
-        (cause->kind != CAUSE_SYNC && cause->kind != CAUSE_AFTER_BLOCKING)) {
-        return false;
-    }
-    uint32_t name = trace->events[TRACE_API].name[cause->evidence];
-    return (trace->names[name].api & TRACE_API_SYNC) != 0;
-}
-
-/* The gaps of a kind on a device become sub; their causes go to of. Both have room for all. */
-static void idle_pick(const struct idle *idle, uint32_t device, int kind, struct gaps *sub,
-                      struct cause *of)
-{
-    for (size_t i = 0; i < idle->gaps.count; i++) {
-        const struct gap *gap = &idle->gaps.list[i];
-        if (gap->device == device && idle->causes[i].kind == kind) {
-            sub->all_ns += gap->end_ns - gap->begin_ns;
-            of[sub->count] = idle->causes[i];
-            sub->list[sub->count++] = *gap;
-        }
-    }
+    findings_add(maker, &one);
 }
 
 static int finding(struct findings_maker *maker, const struct report_context *context,
                    const void *data)
 {
-    const struct idle *idle = data;
-    const struct busy *busy = shared_busy(context->shared, SHARED_ALL, maker->err);
-    struct gap *list = malloc((idle->gaps.count + 1) * sizeof *list);
-    struct cause *of = malloc((idle->gaps.count + 1) * sizeof *of);
-    maker->failed |= list == NULL || of == NULL || busy == NULL;
-    for (uint32_t d = 0; d < context->trace->device_count && !maker->failed; d++) {
-        for (int kind = 0; kind < CAUSE_KIND_COUNT; kind++) {
-            struct gaps sub = {.list = list};
-            idle_pick(idle, d, kind, &sub, of);
-            if (sub.count > 0) {
-                sub.span_ns =
-                    gaps_span_ns(busy, d, context->select->begin_ns, context->select->end_ns);
-                idle_finding(maker, &sub, of, (enum cause_kind)kind, context->args[ARG_MIN].i);
-            }
+    (void)data;
+    const struct selection *select = context->select;
+    const struct idle_tally_query query = {
+        .facts = maker->facts,
+        .busy = shared_busy(context->shared, SHARED_ALL, maker->err),
+        .gaps = {.device = device_index(context->trace, select->device),
+                 .min_ns = context->args[ARG_MIN].i,
+                 .begin_ns = select->begin_ns,
+                 .end_ns = select->end_ns},
+        .density = launch_density_zones(findings_found(maker, &DETECT_LAUNCH_DENSITY)),
+    };
+    struct idle_tally tally = {0};
+    uint32_t devices = context->trace->device_count;
+    int rc = query.busy == NULL ? -1 : idle_tally_make(&query, &tally, maker->err);
+    for (uint32_t i = 0; rc == 0 && i < devices * CAUSE_KIND_COUNT; i++) {
+        if (tally.sums[i].count > 0) {
+            int64_t span_ns =
+                gaps_span_ns(query.busy, i / CAUSE_KIND_COUNT, select->begin_ns, select->end_ns);
+            idle_finding(maker, &tally.sums[i], (enum cause_kind)(i % CAUSE_KIND_COUNT), span_ns);
         }
     }
-    for (size_t i = 0; i < idle->gaps.count; i++) {
-        if (is_sync(maker, &idle->causes[i])) {
-            maker->sync_idle_ns += idle->gaps.list[i].end_ns - idle->gaps.list[i].begin_ns;
-        }
-    }
-    free(list);
-    free(of);
-    return 0;
+    maker->sync_idle_ns = tally.sync_ns;
+    maker->zone_ns = tally.zone_ns;
+    tally.zone_ns = NULL;
+    idle_tally_free(&tally, devices);
+    return rc;
 }
 
 const struct detector DETECT_IDLE_GAPS = {

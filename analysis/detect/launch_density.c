@@ -18,6 +18,7 @@ enum {
     ARG_QUEUE,
     ARG_BUSY,
     ARG_RUN,
+    ARG_EVERY,
     ARG_BY,
     ARG_STEP,
     ARG_ROWS,
@@ -31,6 +32,7 @@ static const struct report_arg ARGS[] = {
     {"queue", REPORT_ARG_TIME, 1, "20us", "the device keeps up where ops start within TIME"},
     {"busy", REPORT_ARG_REAL, 0, "80", "... and is busy for less than PERCENT"},
     {"run", REPORT_ARG_INT, 0, "32", "... over N launches or more"},
+    {"every", REPORT_ARG_TIME, 1, "100us", "... one launch in TIME or more often"},
     {"by", REPORT_ARG_TEXT, 0, "zone",
      "zone: launch-bound zones; thread; time: launches over time"},
     {"step", REPORT_ARG_TIME, 1, NULL, "by=time: length of a step; a hundredth of the span"},
@@ -171,6 +173,7 @@ struct density_options density_defaults(void)
     return (struct density_options){.queue_ns = report_default(rule, "queue").i,
                                     .busy_percent = report_default(rule, "busy").real,
                                     .run = (uint32_t)report_default(rule, "run").i,
+                                    .every_ns = report_default(rule, "every").i,
                                     .begin_ns = INT64_MIN,
                                     .end_ns = INT64_MAX};
 }
@@ -181,6 +184,7 @@ static int find(const struct report_context *context, int by, struct detection *
     const struct density_options options = {.queue_ns = context->args[ARG_QUEUE].i,
                                             .busy_percent = context->args[ARG_BUSY].real,
                                             .run = (uint32_t)context->args[ARG_RUN].i,
+                                            .every_ns = context->args[ARG_EVERY].i,
                                             .begin_ns = context->select->begin_ns,
                                             .end_ns = context->select->end_ns};
     int64_t least = context->args[ARG_RUN].i;
@@ -200,7 +204,7 @@ static int find(const struct report_context *context, int by, struct detection *
     const size_t counts[] = {[BY_ZONE] = found->density.zone_count,
                              [BY_THREAD] = found->density.series_count,
                              [BY_TIME] = found->step_count};
-    out->count = counts[by];
+    out->count = by == DETECTOR_FINDINGS ? 0 : counts[by];
     return 0;
 }
 
@@ -318,21 +322,6 @@ static int note(const struct report_context *context, int by, const void *data, 
 
 /* ---- findings ---- */
 
-/* Idle time of a device in [begin, end) in gaps shorter than idle_gaps lists. */
-static int64_t short_idle(const struct trace_device *device, int64_t begin_ns, int64_t end_ns,
-                          int64_t least_ns)
-{
-    int64_t ns = 0;
-    uint32_t low = 0;
-    BISECT(uint32_t, low, device->busy_count, mid, device->busy_end_ns[mid] < begin_ns)
-    for (uint32_t i = low; i + 1 < device->busy_count && device->busy_begin_ns[i + 1] <= end_ns;
-         i++) {
-        int64_t gap_ns = device->busy_begin_ns[i + 1] - device->busy_end_ns[i];
-        ns += gap_ns < least_ns ? gap_ns : 0;
-    }
-    return ns;
-}
-
 /* What the zones of one series add up to. */
 struct zone_sum {
     const struct density_zone *worst;
@@ -348,7 +337,6 @@ static struct zone_sum zones_sum(const struct findings_maker *maker, const struc
                                  const struct density_series *series)
 {
     struct zone_sum sum = {0};
-    int64_t least_ns = report_default(&DETECT_IDLE_GAPS.rule, "min").i;
     for (size_t i = 0; i < density->zone_count; i++) {
         const struct density_zone *zone = &density->zones[i];
         if (zone->thread != series->thread || zone->device != series->device) {
@@ -362,8 +350,7 @@ static struct zone_sum zones_sum(const struct findings_maker *maker, const struc
         sum.length_ns += zone->end_ns - zone->begin_ns;
         sum.busy_ns += zone->busy_ns;
         sum.op_ns += zone->op_ns * zone->launches;
-        sum.recoverable_ns += short_idle(&maker->trace->devices[zone->device], zone->begin_ns,
-                                         zone->end_ns, least_ns);
+        sum.recoverable_ns += maker->zone_ns != NULL ? maker->zone_ns[i] : 0;
     }
     return sum;
 }
@@ -418,6 +405,12 @@ static int finding(struct findings_maker *maker, const struct report_context *co
         }
     }
     return 0;
+}
+
+const struct density *launch_density_zones(const void *data)
+{
+    const struct launches *found = data;
+    return found != NULL ? &found->density : NULL;
 }
 
 static bool has_data(const struct trace *trace)

@@ -33,6 +33,12 @@ uint32_t nvtx_path_leaf(const struct facts *facts, uint32_t thread, int64_t t_ns
 
 void nvtx_path_text(const struct facts *facts, uint32_t thread, int64_t t_ns, struct buf *out)
 {
+    nvtx_path_text_to(facts, thread, t_ns, TRACE_NONE, out);
+}
+
+void nvtx_path_text_to(const struct facts *facts, uint32_t thread, int64_t t_ns, uint32_t last,
+                       struct buf *out)
+{
     uint32_t path[NVTX_PATH_DEPTH];
     int depth = nvtx_path_at(facts, thread, t_ns, path);
     for (int i = 0; i < depth; i++) {
@@ -46,5 +52,8 @@ void nvtx_path_text(const struct facts *facts, uint32_t thread, int64_t t_ns, st
             buf_addc(out, ':');
         }
         buf_add(out, name->full, name->full_len);
+        if (path[i] == last) {
+            return;
+        }
     }
 }

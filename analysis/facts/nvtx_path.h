@@ -21,5 +21,8 @@ uint32_t nvtx_path_leaf(const struct facts *facts, uint32_t thread, int64_t t_ns
 /* Adds "step 3 > forward > layer" as the file has the bytes (not sanitised); a domain that is not
  * the default one is written before its range, "NCCL:AllReduce". Nothing where no range is open. */
 void nvtx_path_text(const struct facts *facts, uint32_t thread, int64_t t_ns, struct buf *out);
+/* The same up to the range `last` (an NVTX index). */
+void nvtx_path_text_to(const struct facts *facts, uint32_t thread, int64_t t_ns, uint32_t last,
+                       struct buf *out);
 
 #endif

@@ -27,10 +27,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for topic in sorted(p.stem for p in HERE.glob("*.py") if p.stem != "capture"):
             module = importlib.import_module(topic)
-            for number, (name, write, command, wanted, unwanted) in enumerate(module.CASES):
+            for name, write, command, wanted, unwanted in module.CASES:
                 if word not in f"{topic}: {name}":
                     continue
-                path = f"{folder}/{topic}-{number}.sqlite"
+                path = f"{folder}/answer-{count}.sqlite"
                 capture = Capture(path, **getattr(write, "options", {}))
                 write(capture)
                 capture.close()

@@ -149,13 +149,16 @@ def cause(capture, threads, gap, before_begins, call):
     if call is None:
         return {"unknown"}
     l0, l1, tid = call[:3]
-    inside = min(l1, g1) - max(l0, g0)
-    if l1 <= g0:
-        return {"device wait"}
-    if inside * 2 >= g1 - g0:
+    a, b = min(max(l0, g0), g1), min(max(l1, g0), g1)
+    host, launch, wait = a - g0, b - a, g1 - b
+    if launch and launch * 2 >= g1 - g0:
         return {"slow launch"}
-    if l0 <= g0:
-        return {"device wait"}
+    if wait * 2 >= g1 - g0:
+        return {"launched, waits"}
+    if launch > host and launch >= wait:
+        return {"slow launch"}
+    if wait > host:
+        return {"launched, waits"}
     thread = threads.setdefault(tid, Thread(capture, tid))
     late = min(l0, g1)
     first = bisect.bisect_left(thread.calls, (late,))
@@ -178,9 +181,18 @@ def cause(capture, threads, gap, before_begins, call):
     return answers
 
 
-def path(capture, tid, time):
-    open_ranges = [r for r in capture.ranges.get(tid, []) if r[0] <= time < r[1]]
-    return " > ".join(name for _, _, name in sorted(open_ranges, key=lambda r: (r[0], -r[1])))
+def path(capture, tid, gap):
+    """The range that covers half of the gap and begins last, else most of it; those around it."""
+    ranges = [(min(e, gap[1]) - max(b, gap[0]), b, e, name)
+              for b, e, name in capture.ranges.get(tid, []) if b < gap[1] and e > gap[0]]
+    if not ranges:
+        return ""
+    half = [r for r in ranges if r[0] * 2 >= gap[1] - gap[0]]
+    best = max(half, key=lambda r: (r[1], -r[2])) if half else max(ranges, key=lambda r: (r[0], -r[1]))
+    time = max(best[1], gap[0])
+    around = sorted((r[1], -r[2], r[3]) for r in ranges if r[1] <= time < r[2])
+    names = [name for _, _, name in around]
+    return " > ".join(names[:names.index(best[3]) + 1])
 
 
 def device_gaps(ops):
@@ -214,11 +226,12 @@ def check(program, file):
             before = {op[0] for op in ops if op[1] == gap[0]}
             calls = {op[4] for op in ops if op[0] == gap[1]}
             causes = set().union(*(cause(capture, threads, gap, before, c) for c in calls))
-            assert row["Cause"] in causes, f"{file}: {gap}: {row['Cause']}, wanted {causes}"
+            got_cause = row["Cause"].partition(": ")[0] if row["Cause"].startswith("launched") else row["Cause"]
+            assert got_cause in causes, f"{file}: {gap}: {row['Cause']}, wanted {causes}"
             tids = {c[2] for c in calls if c}
             if tids:
                 assert int(row["TID"]) in {t & 0xFFFFFF for t in tids}, f"{file}: {gap}: thread"
-                paths = {path(capture, t, gap[0]) for t in tids}
+                paths = {path(capture, t, gap) for t in tids}
                 assert row["NVTX"] in paths, f"{file}: {gap}: path {row['NVTX']!r}, not {paths}"
     assert want == len(got), f"{file}: {len(got)} rows, wanted {want}"
     lengths = [int(r["Duration (ns)"]) for r in csv.DictReader(io.StringIO(run.stdout))]

@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 """Compares `cutline analyze -r launch_density` with the definition, computed here from the file.
 
-check_density.py PROGRAM CAPTURE [ZONES-PER-THREAD...]; the numbers, where given, are those that an
-earlier prototype found, by thread id.
+check_density.py PROGRAM CAPTURE [ZONES-PER-THREAD...]; the numbers, where given, are known zones by
+thread id.
 """
+import bisect
 import collections
 import csv
 import io
+import re
 import sqlite3
 import statistics
 import subprocess
 import sys
 
-RUN, QUEUE, BUSY = 32, 20000, 0.8
+RUN, QUEUE, BUSY, EVERY, HELD = 32, 20000, 0.8, 100000, 8
 program, capture = sys.argv[1:3]
 db = sqlite3.connect(f"file:{capture}?immutable=1", uri=True)
 tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master")}
@@ -42,6 +44,33 @@ for kind in ("KERNEL", "GRAPH_TRACE", "MEMCPY", "MEMSET"):
             launches[call[2], device][call] = (min(old[0], begin), max(old[1], end))
 
 
+def waiting_calls():
+    """(begin of the call) of each thread: calls that wait for the device."""
+    strings = dict(db.execute("SELECT id, value FROM StringIds"))
+    copies = {}
+    if "CUPTI_ACTIVITY_KIND_MEMCPY" in tables:
+        have = {row[1] for row in db.execute("PRAGMA table_info(CUPTI_ACTIVITY_KIND_MEMCPY)")}
+        src, dst = (c if c in have else "NULL" for c in ("srcKind", "dstKind"))
+        for pid, correlation, size, kind, a, b in db.execute(
+                f"""SELECT globalPid, correlationId, bytes, copyKind, {src}, {dst}
+                    FROM CUPTI_ACTIVITY_KIND_MEMCPY"""):
+            copies.setdefault((pid, correlation), (size, kind, a, b))
+    found = collections.defaultdict(list)
+    for begin, tid, correlation, name in db.execute(
+            """SELECT start, globalTid, correlationId, nameId FROM CUPTI_ACTIVITY_KIND_RUNTIME
+               WHERE eventClass IN (0, 1, 13, 26)"""):
+        name = strings.get(name, "")
+        waits = "Synchronize" in name
+        if re.match(r"cu(da)?_?Memcpy", name):
+            copy = copies.get((tid & ~0xFFFFFF, correlation))
+            waits = "Async" not in name or (copy is not None and 0 in copy[2:])
+            if copy is not None and (copy[1] == 8 or (copy[1] == 1 and copy[0] <= 65536)):
+                waits = False
+        if waits:
+            found[tid & 0xFFFFFF].append(begin)
+    return found
+
+
 def busy_time(device, begin, end):
     total, until = 0, begin
     for b, e in merged[device]:
@@ -64,12 +93,27 @@ for device, ops in busy.items():
             merged[device].append([b, e])
 
 
-def zones(device, series):
+def held_launches(tid, series):
+    """Is each launch the first after a call that waits?"""
+    begins = [call[0] for call, _ in series]
+    held = [False] * len(series)
+    for begin in waits[tid]:
+        at = bisect.bisect_left(begins, begin)
+        if at < len(held):
+            held[at] = True
+    return held
+
+
+def zones(tid, device, series):
     """Unions of launch-bound windows, as slices of the series."""
     queue = [op[0] - call[1] for call, op in series]
+    held = held_launches(tid, series)
     found = []
     for i in range(len(series) - RUN + 1):
         if sum(q < QUEUE for q in queue[i:i + RUN]) * 2 <= RUN:
+            continue
+        if sum(held[i + 1:i + RUN]) * HELD > RUN or \
+                (series[i + RUN - 1][0][1] - series[i][0][1]) // (RUN - 1) > EVERY:
             continue
         begin, end = series[i][1][0], max(op[1] for _, op in series[i:i + RUN])
         if end <= begin or busy_time(device, begin, end) >= BUSY * (end - begin):
@@ -86,10 +130,11 @@ def zones(device, series):
     return found
 
 
+waits = waiting_calls()
 want = {}
 for (tid, device), of in launches.items():
     series = sorted(of.items())
-    for first, end in zones(device, series):
+    for first, end in zones(tid, device, series):
         part = series[first:end]
         begin = min(op[0] for _, op in part)
         last = max(op[1] for _, op in part)

@@ -6,7 +6,7 @@ check_planted.py PROGRAM CAPTURE KEY [clean|jitter|no-osrt|no-api]
 clean: precision and recall 1.0 for gaps (cause, evidence, thread) and zones, copies to the ns.
 jitter: random delays add gaps and move the edges of planted ones; each planted gap is still there,
 in one row that covers it, and at least 90 % keep their cause (a delay after the launch makes a short
-gap a device wait). no-osrt: locks, I/O and sleeps cannot be told from computing and are called cpu
+gap one of launched work that waits). no-osrt: locks, I/O and sleeps cannot be told from computing and are called cpu
 work, with a word about it. no-api: every cause is unknown, and says why.
 """
 import csv
@@ -20,7 +20,7 @@ mode = sys.argv[4] if len(sys.argv) > 4 else "clean"
 key = json.load(open(key_file))
 
 CAUSES = {
-    "device_wait": "device wait", "slow_launch": "slow launch", "sync": "synchronising call",
+    "device_wait": "launched, waits: for an event", "slow_launch": "slow launch", "sync": "synchronising call",
     "copy": "blocking copy", "alloc": "allocation or free", "module": "module load",
     "lock": "OS call", "io": "OS call", "sleep": "OS call", "profiler": "profiler",
     "after_blocking": "cpu work: after a blocking call",

@@ -22,7 +22,7 @@ planted mute no-api --no-api --plants 2 --steps 40
 python3 analysis/tests/check_causes.py "$CUTLINE" "$work/clean.sqlite" "$work/jitter.sqlite" \
     "$work/bare.sqlite" "$work/mute.sqlite" "$CUTLINE_BUILD/demo.sqlite"
 
-# Where event records are in the file, a device wait names the stream of the event: that of the last
+# Where event records are in the file, launched work that waits for an event names the stream of the event: that of the last
 # record before the wait, of the same process.
 cp "$work/clean.sqlite" "$work/events.sqlite"
 sqlite3 "$work/events.sqlite" "
@@ -37,10 +37,10 @@ sqlite3 "$work/events.sqlite" "
         UNION ALL SELECT 0, 1, 88, correlationId + 1, globalPid, eventId FROM waits
         UNION ALL SELECT 0, 1, 99, correlationId - 1, globalPid + (1 << 24), eventId FROM waits;"
 "$CUTLINE" analyze -r idle_gaps -f csv "$work/events.sqlite" >"$work/events.csv"
-waits=$(grep -c 'device wait,' "$work/events.csv")
-[ "$waits" -ge 3 ] || { echo "$waits device waits"; exit 1; }
+waits=$(grep -c 'launched, waits: for an event' "$work/events.csv")
+[ "$waits" -ge 3 ] || { echo "$waits waits for events"; exit 1; }
 [ "$(grep -c 'waited for event [0-9]* of stream 77' "$work/events.csv")" -eq "$waits" ] || {
-    grep 'device wait' "$work/events.csv"
+    grep 'launched, waits' "$work/events.csv"
     exit 1
 }
 

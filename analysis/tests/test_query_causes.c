@@ -100,20 +100,20 @@ static void test_unknown(void **state)
     model_free(&m);
 }
 
-static void test_device_wait(void **state)
+static void test_launched_waits(void **state)
 {
     (void)state;
     static const int64_t calls[][2] = {
+        {1100, 1500}, /* 100 of host, 400 of call, 500 after it */
         {900, 1000}, /* ended as the gap began */
-        {600, 700},
-        {950, 1499}, /* covers 499 of 1000: less than half */
+        {600, 700},   {950, 1499}, /* covers 499 of 1000: less than half */
         {1000, 1010}, /* began with the gap: nothing was late */
     };
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
         struct scene s;
         scene_new(&s);
         struct cause cause = solve(&s, calls[i][0], calls[i][1]);
-        assert_int_equal(cause.kind, CAUSE_DEVICE_WAIT);
+        assert_int_equal(cause.kind, CAUSE_WAIT_START);
         assert_int_equal(cause.thread, s.thread);
         assert_null(cause.wait);
         model_free(&s.m);
@@ -317,7 +317,7 @@ static void test_stream_wait(void **state)
         facts->wait_count = 1;
         const struct gap gap = {.begin_ns = 1000, .end_ns = 2000, .before = 0, .after = 1};
         cause_of(facts, &gap, &cause);
-        assert_int_equal(cause.kind, CAUSE_DEVICE_WAIT);
+        assert_int_equal(cause.kind, late ? CAUSE_WAIT_EVENT : CAUSE_WAIT_START);
         assert_ptr_equal(cause.wait, late ? facts->waits : NULL);
         struct buf text = {0};
         cause_text(facts, &gap, &cause, &text);
@@ -411,7 +411,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_device_wait),
+        cmocka_unit_test(test_launched_waits),
         cmocka_unit_test(test_slow_launch),
         cmocka_unit_test(test_host_calls),
         cmocka_unit_test(test_nested_calls_count_once),

@@ -284,6 +284,20 @@ static void detail_launches(struct app *app)
     detail_path(app, thread, app_event_begin(app, app->event), count > 0 ? "; in " : "in ");
 }
 
+/* "; in step 3 > IO 190, 99 % of the gap" */
+static void detail_gap_path(struct app *app, const struct gap *gap, const struct cause *cause)
+{
+    struct buf path = {0};
+    cause_path(app_facts(app), gap, cause, &path);
+    if (path.len > 0) {
+        double share = 100.0 * (double)cause->nvtx_ns / (double)(gap->end_ns - gap->begin_ns);
+        buf_adds(&app->detail.origin, "; in ");
+        buf_add(&app->detail.origin, path.data, path.len);
+        buf_addf(&app->detail.origin, ", %.0f %% of the gap", share);
+    }
+    buf_free(&path);
+}
+
 static void detail_gap(struct app *app)
 {
     struct detail *detail = &app->detail;
@@ -312,7 +326,7 @@ static void detail_gap(struct app *app)
                      (int)(before->brief_len < 100 ? before->brief_len : 100), before->brief,
                      (int)(after->brief_len < 100 ? after->brief_len : 100), after->brief);
         }
-        detail_path(app, cause.thread, gap->begin_ns, "; in ");
+        detail_gap_path(app, gap, &cause);
     }
     gaps_free(&gaps);
 }
