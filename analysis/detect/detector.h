@@ -69,6 +69,7 @@ struct detector {
     X(DETECT_HIDDEN_TRANSFERS) \
     X(DETECT_UNIFIED_MEMORY) \
     X(DETECT_LOW_UTILISATION) \
+    X(DETECT_TOP_KERNELS) \
     X(DETECT_GRAPH_OPAQUE)
 
 #define DETECTOR_DECLARE(symbol) extern const struct detector symbol;

@@ -39,7 +39,7 @@ static int find(const struct report_context *context, int by, struct detection *
         return err_nomem(err, "the failed calls");
     }
     out->data = found;
-    int rc = failures_new(context->trace, found, err);
+    int rc = failures_new(context->trace, shared_store(context->shared, NULL), found, err);
     out->count = found->count;
     return rc;
 }

@@ -324,10 +324,10 @@ static int failure_order(const void *a, const void *b)
     return COMPARE(x->first, y->first);
 }
 
-int failures_new(const struct trace *trace, struct failures *out, struct err *err)
+int failures_new(const struct trace *trace, struct store *store, struct failures *out,
+                 struct err *err)
 {
     struct gather gather = {.trace = trace};
-    struct store *store = trace_store(trace, NULL);
     int64_t sticky_ns = INT64_MAX;
     *out = (struct failures){0};
     int rc = store == NULL ? 0 : read_rows(&gather, store);
@@ -340,7 +340,6 @@ int failures_new(const struct trace *trace, struct failures *out, struct err *er
         sort_list(out->list, out->count, sizeof *out->list, failure_order);
     }
     free(gather.rows);
-    store_close(store);
     if (rc != 0) {
         failures_free(out);
         return err_nomem(err, "the failed calls");

@@ -44,9 +44,11 @@ struct failures {
     uint32_t after_sticky; /* failed calls after the first sticky failure */
 };
 
-/* Reads the return values: one pass over the table of API calls. A file that cannot be opened again
- * gives an empty list. 0, or -1 without memory. */
-int failures_new(const struct trace *trace, struct failures *out, struct err *err);
+struct store;
+/* Reads the return values: one pass over the table of API calls. store: the trace's file; NULL gives
+ * an empty list. 0, or -1 without memory. */
+int failures_new(const struct trace *trace, struct store *store, struct failures *out,
+                 struct err *err);
 void failures_free(struct failures *failures);
 
 /* "cudaErrorUnsupportedPtxVersion" for a runtime call, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION" for a

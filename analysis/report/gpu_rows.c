@@ -22,6 +22,7 @@ static void gpu_row_kernel(void *arg, size_t k, struct store_cursor *row)
     out->registers = store_int(row, 8, -1);
     out->static_smem_bytes = store_int(row, 9, -1);
     out->dynamic_smem_bytes = store_int(row, 10, -1);
+    out->local_bytes = store_int(row, 11, -1);
 }
 
 static void gpu_row_memory(void *arg, size_t k, struct store_cursor *row)
@@ -42,6 +43,7 @@ static void gpu_rows_clear(struct gpu_row *rows, size_t count)
                                    .registers = -1,
                                    .static_smem_bytes = -1,
                                    .dynamic_smem_bytes = -1,
+                                   .local_bytes = -1,
                                    .bytes = -1,
                                    .src_kind = -1,
                                    .dst_kind = -1};
@@ -61,13 +63,14 @@ struct gpu_row *gpu_rows_new(const struct trace *trace, struct store *store,
                                          "blockZ",
                                          "registersPerThread",
                                          "staticSharedMemory",
-                                         "dynamicSharedMemory"};
+                                         "dynamicSharedMemory",
+                                         "localMemoryPerThread"};
     static const char *const COPY[] = {"correlationId", "greenContextId", "bytes", "srcKind",
                                        "dstKind"};
     static const char *const SET[] = {"correlationId", "greenContextId", "bytes", "memKind",
                                       "none"};
     const struct rows_query passes[] = {
-        {TRACE_GPU, KIT_KERNELS, KERNEL, 11, gpu_row_kernel, NULL},
+        {TRACE_GPU, KIT_KERNELS, KERNEL, 12, gpu_row_kernel, NULL},
         {TRACE_GPU, 1U << TRACE_MEMCPY | 1U << TRACE_MIGRATION, COPY, 5, gpu_row_memory, NULL},
         {TRACE_GPU, 1U << TRACE_MEMSET, SET, 5, gpu_row_memory, NULL},
     };

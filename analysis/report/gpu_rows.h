@@ -15,6 +15,7 @@ struct gpu_row {
     int64_t registers; /* a thread */
     int64_t static_smem_bytes;
     int64_t dynamic_smem_bytes;
+    int64_t local_bytes; /* local memory a thread: spilled registers, arrays */
     int64_t bytes;
     int src_kind; /* memory kinds; that of a set is here */
     int dst_kind;

@@ -257,7 +257,7 @@ int info_collect(const struct trace *trace, struct store *store, struct info *in
         info_free(info);
         return -1;
     }
-    if (failures_new(info->trace, &info->failures, err) != 0) {
+    if (failures_new(info->trace, store, &info->failures, err) != 0) {
         info_free(info);
         return -1;
     }

@@ -41,5 +41,5 @@ CASES = [
     ("context lost", context_lost, "analyze",
      ["1. 4 of 14 cudaLaunchKernel failed: cudaErrorIllegalAddress (700)", "4 failed calls after it",
       "compute-sanitizer"], []),
-    ("a query is not ready", questions, "analyze", [], ["failed"]),
+    ("a query is not ready", questions, "analyze", [], ["failed: cuda"]),
 ]

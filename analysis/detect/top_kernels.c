@@ -1,0 +1,437 @@
+/*
+ * top_kernels: the kernels that take the time of a device, and what their launch shape says of it:
+ * blocks against multiprocessors, waves and the last one, occupancy and what limits it, spilled
+ * registers. A device that is never idle is made faster here alone.
+ *
+ * A kernel is judged by its longest instance. Waves are blocks over what all multiprocessors hold at
+ * once (report/occupancy.h); in the last of w waves, w - floor(w) of the device works, so at most
+ * (ceil(w) - w) / ceil(w) of the kernel's time is that tail (CUDA C++ Best Practices Guide,
+ * "Thread and Block Heuristics").
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/base/array.h"
+#include "analysis/base/sort.h"
+#include "analysis/base/timefmt.h"
+#include "analysis/detect/detector.h"
+#include "analysis/detect/findings_internal.h"
+#include "analysis/detect/rules_text.h"
+#include "analysis/export/recipe.h"
+#include "analysis/report/common.h"
+#include "analysis/report/gpu_rows.h"
+#include "analysis/report/occupancy.h"
+#include "analysis/timeline/overlap.h"
+
+enum {
+    ARG_TOP,
+};
+
+enum {
+    LEAST_PERCENT = 5 /* of the busy time: below that a kernel is no finding */
+};
+
+static const struct report_arg ARGS[] = {
+    {"top", REPORT_ARG_INT, 0, "5", "the N kernels of each device that take the most time"},
+    DETECTOR_TIME_ARGS,
+    {0},
+};
+
+static const struct table_column COLUMNS[] = {
+    {"GPU busy (%)", TABLE_PERCENT, 0},
+    {"Total Time", TABLE_TIME, 0},
+    {"Instances", TABLE_INT, 0},
+    {"Longest", TABLE_TIME, 0},
+    {"Blocks", TABLE_INT, 0},
+    {"Threads/Block", TABLE_INT, 0},
+    {"SMs", TABLE_INT, 0},
+    {"Waves", TABLE_REAL, 2},
+    {"Last Wave (%)", TABLE_PERCENT, 0},
+    {"Occupancy (%)", TABLE_PERCENT, 0},
+    {"Limiter", TABLE_TEXT, 0},
+    {"Reg/Trd", TABLE_INT, 0},
+    {"SMem (B)", TABLE_INT, 0},
+    {"Local (B/Trd)", TABLE_INT, 0},
+    {"Device ID", TABLE_INT, 0},
+    {"Name", TABLE_TEXT, 0},
+};
+
+/* The instances of one kernel on one device. */
+struct top_kernel {
+    uint32_t device;
+    uint32_t name;
+    uint32_t count;
+    uint32_t longest; /* GPU index */
+    int64_t total_ns;
+    int64_t blocks; /* of the longest; -1 = unknown */
+    struct gpu_row row; /* ... */
+    struct occupancy occupancy;
+    int64_t multiprocessors; /* 0 = unknown */
+    double waves; /* 0 = unknown */
+};
+
+struct top_kernels {
+    struct top_kernel *list; /* owned; by device, then total descending */
+    size_t count;
+    int64_t *busy_ns; /* owned; by device: the sum of its ops' union in the selection */
+};
+
+static int by_total(const void *a, const void *b)
+{
+    const struct top_kernel *x = a;
+    const struct top_kernel *y = b;
+    if (x->device != y->device) {
+        return COMPARE(x->device, y->device);
+    }
+    if (x->total_ns != y->total_ns) {
+        return COMPARE(y->total_ns, x->total_ns);
+    }
+    return COMPARE(x->name, y->name);
+}
+
+static bool is_computing(const struct trace_name *name)
+{
+    return name->kind == TRACE_KERNEL && overlap_class_of(name) == OVERLAP_COMPUTE;
+}
+
+/* Adds up the kernels of one device by name, in sums[name]. */
+static void add_device(const struct report_context *context, uint32_t device,
+                       struct top_kernel *sums)
+{
+    const struct trace *trace = context->trace;
+    const struct trace_events *gpu = &trace->events[TRACE_GPU];
+    const struct trace_device *of = &trace->devices[device];
+    for (uint32_t l = of->first_lane; l < of->first_lane + of->lane_count; l++) {
+        const struct trace_lane *lane = &trace->lanes[l];
+        if (!select_lane(trace, context->select, lane)) {
+            continue;
+        }
+        for (uint32_t i = lane->first; i < lane->first + lane->count; i++) {
+            struct top_kernel *sum = &sums[gpu->name[i]];
+            int64_t ns = gpu->end_ns[i] - gpu->begin_ns[i];
+            if (!is_computing(&trace->names[gpu->name[i]]) ||
+                !select_time(context->select, gpu->begin_ns[i], gpu->end_ns[i])) {
+                continue;
+            }
+            if (sum->count == 0 || ns > gpu->end_ns[sum->longest] - gpu->begin_ns[sum->longest]) {
+                sum->longest = i;
+            }
+            sum->count++;
+            sum->total_ns += ns;
+        }
+    }
+}
+
+/* Keeps the first `top` kernels of a device. 0 or -1. */
+static int keep_device(const struct report_context *context, uint32_t device,
+                       struct top_kernel *sums, struct top_kernels *out, size_t *cap)
+{
+    const struct trace *trace = context->trace;
+    size_t first = out->count;
+    for (uint32_t n = 0; n < trace->name_count; n++) {
+        if (sums[n].count == 0) {
+            continue;
+        }
+        struct top_kernel *list = array_grow(out->list, cap, out->count + 1, sizeof *list);
+        if (list == NULL) {
+            return -1;
+        }
+        out->list = list;
+        list[out->count] = sums[n];
+        list[out->count].device = device;
+        list[out->count++].name = n;
+        sums[n] = (struct top_kernel){0};
+    }
+    if (out->count > first) {
+        sort_list(out->list + first, out->count - first, sizeof *out->list, by_total);
+    }
+    int64_t top = context->args[ARG_TOP].i;
+    if (top >= 0 && (size_t)top < out->count - first) {
+        out->count = first + (size_t)top;
+    }
+    return 0;
+}
+
+/* What the launch shape of the longest instance says. */
+static void judge(struct top_kernel *kernel, const struct occupancy_device *device)
+{
+    const struct gpu_row *row = &kernel->row;
+    kernel->multiprocessors = device->multiprocessors;
+    kernel->blocks = row->grid[0] < 0 ? -1 : row->grid[0] * row->grid[1] * row->grid[2];
+    const struct occupancy_launch launch = {
+        .threads = row->block[0] < 0 ? 0 : row->block[0] * row->block[1] * row->block[2],
+        .registers = row->registers,
+        .smem_bytes = (row->static_smem_bytes > 0 ? row->static_smem_bytes : 0) +
+                      (row->dynamic_smem_bytes > 0 ? row->dynamic_smem_bytes : 0)};
+    kernel->occupancy = occupancy_of(device, &launch);
+    double at_once = (double)kernel->occupancy.blocks * (double)device->multiprocessors;
+    if (at_once > 0 && kernel->blocks >= 0) {
+        kernel->waves = (double)kernel->blocks / at_once;
+    }
+}
+
+static int read_shapes(const struct report_context *context, struct top_kernels *found,
+                       struct err *err)
+{
+    const struct trace *trace = context->trace;
+    struct store *store = shared_store(context->shared, err);
+    struct occupancy_device *devices = calloc((size_t)trace->device_count + 1, sizeof *devices);
+    if (store == NULL || devices == NULL || occupancy_devices(trace, store, devices, err) != 0) {
+        free(devices);
+        return store == NULL || devices != NULL ? -1 : err_nomem(err, "the devices");
+    }
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < found->count; i++) {
+        struct selected one = {&found->list[i].longest, 1};
+        struct gpu_row *row = gpu_rows_new(trace, store, &one, err);
+        rc = row == NULL ? -1 : 0;
+        if (rc == 0) {
+            found->list[i].row = *row;
+            judge(&found->list[i], &devices[found->list[i].device]);
+        }
+        free(row);
+    }
+    free(devices);
+    return rc;
+}
+
+static void drop(void *data)
+{
+    struct top_kernels *found = data;
+    free(found->list);
+    free(found->busy_ns);
+    free(found);
+}
+
+static int find(const struct report_context *context, int by, struct detection *out,
+                struct err *err)
+{
+    (void)by;
+    const struct trace *trace = context->trace;
+    const struct facts *facts = shared_facts(context->shared, err);
+    struct top_kernels *found = calloc(1, sizeof *found);
+    struct top_kernel *sums = calloc((size_t)trace->name_count + 1, sizeof *sums);
+    size_t cap = 0;
+    if (found == NULL || sums == NULL || facts == NULL) {
+        free(found);
+        free(sums);
+        return facts == NULL ? -1 : err_nomem(err, "the kernels of a device");
+    }
+    out->data = found;
+    found->busy_ns = calloc((size_t)trace->device_count + 1, sizeof *found->busy_ns);
+    int rc = found->busy_ns == NULL ? -1 : 0;
+    for (uint32_t d = 0; rc == 0 && d < trace->device_count; d++) {
+        found->busy_ns[d] =
+            facts_busy_ns(facts, d, context->select->begin_ns, context->select->end_ns);
+        if (detector_keeps(context, d)) {
+            add_device(context, d, sums);
+            rc = keep_device(context, d, sums, found, &cap);
+        }
+    }
+    free(sums);
+    out->count = found->count;
+    return rc != 0 ? err_nomem(err, "the kernels of a device") : read_shapes(context, found, err);
+}
+
+static double last_wave(const struct top_kernel *kernel)
+{
+    double over = kernel->waves - floor(kernel->waves);
+    return over > 0 ? over : 1.0;
+}
+
+static void put_known(struct table *table, int64_t value)
+{
+    if (value >= 0) {
+        table_put_int(table, value);
+    } else {
+        table_put_empty(table);
+    }
+}
+
+static int64_t shared_bytes(const struct gpu_row *row)
+{
+    int64_t fixed = row->static_smem_bytes;
+    int64_t dynamic = row->dynamic_smem_bytes;
+    return fixed < 0 && dynamic < 0 ? -1 : (fixed > 0 ? fixed : 0) + (dynamic > 0 ? dynamic : 0);
+}
+
+static void put_row(struct table *table, const struct report_context *context, const void *data,
+                    size_t i)
+{
+    const struct trace *trace = context->trace;
+    const struct trace_events *gpu = &trace->events[TRACE_GPU];
+    const struct top_kernels *found = data;
+    const struct top_kernel *kernel = &found->list[i];
+    const struct trace_name *name = &trace->names[kernel->name];
+    const int64_t *block = kernel->row.block;
+    rules_put_percent(table, kernel->total_ns, found->busy_ns[kernel->device]);
+    table_put_int(table, kernel->total_ns);
+    table_put_int(table, kernel->count);
+    table_put_int(table, gpu->end_ns[kernel->longest] - gpu->begin_ns[kernel->longest]);
+    put_known(table, kernel->blocks);
+    put_known(table, block[0] < 0 ? -1 : block[0] * block[1] * block[2]);
+    put_known(table, kernel->multiprocessors > 0 ? kernel->multiprocessors : -1);
+    if (kernel->waves > 0) {
+        table_put_real(table, kernel->waves);
+        table_put_real(table, 100.0 * last_wave(kernel));
+    } else {
+        table_put_empty(table);
+        table_put_empty(table);
+    }
+    if (kernel->occupancy.percent >= 0) {
+        table_put_real(table, kernel->occupancy.percent);
+        kit_put(table, kernel->occupancy.limiter);
+    } else {
+        table_put_empty(table);
+        table_put_empty(table);
+    }
+    put_known(table, kernel->row.registers);
+    put_known(table, shared_bytes(&kernel->row));
+    put_known(table, kernel->row.local_bytes);
+    table_put_int(table, trace->devices[kernel->device].id);
+    table_put_text(table, name->full, name->full_len);
+}
+
+/* ---- the finding ---- */
+
+/* "512 blocks of 256 threads on 108 SMs, 1.2 waves; occupancy 50.0 % (registers); ..." */
+static void put_shape(struct buf *out, const struct top_kernel *kernel)
+{
+    const struct gpu_row *row = &kernel->row;
+    if (kernel->blocks >= 0) {
+        int64_t threads = row->block[0] * row->block[1] * row->block[2];
+        buf_addf(out, "; %" PRId64 " block%s of %" PRId64 " thread%s", kernel->blocks,
+                 kernel->blocks == 1 ? "" : "s", threads, threads == 1 ? "" : "s");
+        if (kernel->multiprocessors > 0) {
+            buf_addf(out, " on %" PRId64 " SMs", kernel->multiprocessors);
+        }
+        if (kernel->waves >= 1) {
+            buf_addf(out, ", %.2f waves", kernel->waves);
+        }
+    }
+    if (kernel->occupancy.percent >= 0) {
+        buf_addf(out, "; occupancy at most %.1f %% (limit: %s)", kernel->occupancy.percent,
+                 kernel->occupancy.limiter);
+    }
+    if (row->registers > 0) {
+        buf_addf(out, "; %" PRId64 " registers a thread", row->registers);
+    }
+    if (row->local_bytes > 0) {
+        buf_addf(out, ", %" PRId64 " bytes of local memory", row->local_bytes);
+    }
+}
+
+static double tail_share(const struct top_kernel *kernel)
+{
+    return kernel->waves > 1 ? (ceil(kernel->waves) - kernel->waves) / ceil(kernel->waves) : 0;
+}
+
+/* What the shape suggests: the first that holds. */
+static void put_advice(struct buf *out, const struct top_kernel *kernel)
+{
+    const struct gpu_row *row = &kernel->row;
+    int64_t threads = row->block[0] * row->block[1] * row->block[2];
+    if (kernel->blocks >= 0 && kernel->blocks < kernel->multiprocessors) {
+        buf_addf(out,
+                 "%" PRId64 " of %" PRId64 " multiprocessors have nothing to do: split the work "
+                 "into more blocks, or run other kernels beside it on another stream.",
+                 kernel->multiprocessors - kernel->blocks, kernel->multiprocessors);
+    } else if (row->block[0] > 0 && threads < 32) {
+        buf_addf(out, "A block of %" PRId64 " threads fills a part of one warp: at least 32.",
+                 threads);
+    } else if (row->local_bytes > 0 && row->registers >= 255) {
+        buf_adds(out, "Registers spill to local memory: less work a thread, or smaller tiles.");
+    } else if (kernel->occupancy.percent >= 0 && kernel->occupancy.percent < 25) {
+        buf_addf(out, "Few warps run at once: fewer %s.",
+                 kernel->occupancy.limiter[0] == 'r'   ? "registers a thread (__launch_bounds__)"
+                 : kernel->occupancy.limiter[0] == 's' ? "bytes of shared memory a block"
+                                                       : "limits on blocks: larger blocks");
+    } else if (tail_share(kernel) >= 0.2) {
+        buf_addf(out,
+                 "The last of %.0f waves fills %.0f %% of the device: a grid that is a multiple of "
+                 "%" PRId64 " blocks has no tail.",
+                 ceil(kernel->waves), 100.0 * last_wave(kernel),
+                 kernel->occupancy.blocks * kernel->multiprocessors);
+    } else {
+        buf_adds(out, kernel->multiprocessors > 0 ? "Its shape fills the device: look inside."
+                                                  : "Look inside.");
+    }
+}
+
+static void add(struct findings_maker *maker, const struct top_kernel *kernel, int64_t busy_ns)
+{
+    const struct trace *trace = maker->trace;
+    const struct trace_events *gpu = &trace->events[TRACE_GPU];
+    char total[TIMEFMT_BYTES];
+    struct buf evidence = {0};
+    struct buf advice = {0};
+    long long id = (long long)trace->devices[kernel->device].id;
+    double share = findings_percent(kernel->total_ns, busy_ns);
+    buf_addf(&evidence, "%" PRIu32 " launch%s, %s", kernel->count, kernel->count == 1 ? "" : "es",
+             timefmt_duration(kernel->total_ns, total));
+    put_shape(&evidence, kernel);
+    put_advice(&advice, kernel);
+    buf_addc(&advice, ' ');
+    (void)recipe_ncu(trace, kernel->longest, NULL, &advice, NULL);
+    const struct finding one = {
+        .rule = DETECT_TOP_KERNELS.rule.name,
+        .title = findings_words(maker, "GPU %lld: %s is %.1f %% of its busy time", id,
+                                trace->names[kernel->name].brief, share),
+        .evidence = findings_keep(maker, &evidence),
+        .advice = findings_keep(maker, &advice),
+        .show = findings_words(maker, "cutline analyze -r top_kernels --device %lld", id),
+        .recoverable_ns = -1,
+        .value = share,
+        .begin_ns = gpu->begin_ns[kernel->longest],
+        .end_ns = gpu->end_ns[kernel->longest],
+        .device = kernel->device,
+        .thread = TRACE_NONE,
+    };
+    findings_add(maker, &one);
+    buf_free(&evidence);
+    buf_free(&advice);
+}
+
+/* The first kernel of each device. */
+static int finding(struct findings_maker *maker, const struct report_context *context,
+                   const void *data)
+{
+    (void)context;
+    const struct top_kernels *found = data;
+    for (size_t i = 0; i < found->count; i++) {
+        const struct top_kernel *kernel = &found->list[i];
+        bool is_top = i == 0 || found->list[i - 1].device != kernel->device;
+        if (is_top && kernel->total_ns > 0 &&
+            findings_percent(kernel->total_ns, found->busy_ns[kernel->device]) >= LEAST_PERCENT) {
+            add(maker, kernel, found->busy_ns[kernel->device]);
+        }
+    }
+    return 0;
+}
+
+static bool has_kernels(const struct trace *trace)
+{
+    return trace->counts.kernels > 0;
+}
+
+static const struct detector_table TABLE = {NULL, DETECTOR_COLUMNS(COLUMNS), put_row};
+
+const struct detector DETECT_TOP_KERNELS = {
+    .rule = {.name = "top_kernels",
+             .title = "Top Kernels",
+             .kind = REPORT_RULE,
+             .help = "the kernels that take a device's time, and what their launch shape says",
+             .advice = "Profile it with ncu.",
+             .missing = "CUDA kernel data",
+             .args = ARGS,
+             .kinds = RULES_OPS,
+             .run = detector_run},
+    .tables = &TABLE,
+    .table_count = 1,
+    .value_is_worst = true,
+    .has_data = has_kernels,
+    .find = find,
+    .drop = drop,
+    .finding = finding,
+};
