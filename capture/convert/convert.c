@@ -204,7 +204,8 @@ static int open_spool(struct convert *c, const char *name, struct err *err)
         c->result->spools_bad++;
     } else {
         result = add_proc(c, buf_text(&path), spool_reader_header(reader), err);
-        c->result->spool_bytes += stat(buf_text(&path), &st) == 0 ? (uint64_t)st.st_size : 0;
+        c->result->spool_bytes +=
+            stat(buf_text(&path), &st) == 0 ? (uint64_t)st.st_blocks * 512 : 0;
     }
     spool_reader_close(reader);
     buf_free(&path);

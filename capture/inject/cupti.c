@@ -17,6 +17,7 @@
 #define SEGMENT_BYTES (UINT64_C(4) << 20)
 #define SEGMENT_THREAD_BYTES (UINT64_C(1) << 20) /* where CUPTI has a buffer for each thread */
 #define SEGMENTS_OF_LIMIT 16 /* a recording of limited size has room for so many */
+#define SEGMENTS_OF_RING 64 /* buffers that wait to be used do not hold old events */
 #define SEGMENT_LEAST_BYTES (UINT64_C(64) << 10)
 #define SEGMENT_MOST_BYTES (UINT64_C(256) << 20)
 
@@ -181,7 +182,8 @@ static void set_attributes(struct cupti_state *cupti)
     }
     uint64_t bytes = inject.config.buffer_bytes;
     if (bytes == 0) {
-        uint64_t share = inject.config.max_size_bytes / SEGMENTS_OF_LIMIT;
+        uint64_t parts = inject.config.ring ? SEGMENTS_OF_RING : SEGMENTS_OF_LIMIT;
+        uint64_t share = inject.config.max_size_bytes / parts;
         bytes = per_thread != 0 ? SEGMENT_THREAD_BYTES : SEGMENT_BYTES;
         bytes = share != 0 && share < bytes ? share : bytes;
     }

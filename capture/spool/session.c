@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "capture/spool/clock.h"
+#include "capture/spool/ring.h"
 
 #define CONFIG_BYTES_MAX 65536
 
@@ -302,6 +303,9 @@ static int control_fill(int fd)
 
 struct session_control *session_control_create(const struct session_config *config, const char *dir)
 {
+    if (config->ring && config->max_size_bytes > 0 && spool_ring_create(dir) != 0) {
+        return NULL;
+    }
     int fd = open_in(dir, SESSION_CONTROL, O_RDWR | O_CREAT | O_EXCL);
     if (fd < 0) {
         return NULL;

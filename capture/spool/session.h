@@ -7,7 +7,8 @@
  * and NVTX_INJECTION64_PATH both name this file. The library finds the folder from its own path
  * (dladdr), so no other variable is set in the command's environment. config "key=value" lines, see
  * session_config_write; read once by each process. control                   one struct
- * session_control, mapped shared by the launcher and by every process. HOST.PID.START.N.spool one
+ * session_control, mapped shared by the launcher and by every process. ring: with --ring, see
+ * capture/spool/ring.h. HOST.PID.START.N.spool one
  * spool for each process (capture/spool/spool.h), made by the library at its first event.
  *
  * Order of use, launcher:

@@ -87,6 +87,8 @@ struct spool_header {
     char comm[32]; /* kernel's name of the process */
     char argv0[1024]; /* first word of the command line; the rest is in META, without secrets */
     char exe[1024]; /* path of the executable */
+    uint16_t cupti_sizes
+        [SPOOL_CUPTI_KINDS]; /* of records by kind, as in META; written once CUPTI is found */
 };
 
 /* Why something is not in the spool, or not as it was. */
@@ -157,6 +159,10 @@ struct spool_losses {
     uint64_t reserved[4];
     struct spool_loss_slot slots[SPOOL_LOSS_SLOTS];
 };
+
+/* Counts a loss in a page that may be shared by several processes. No lock; any thread. */
+void spool_losses_add(struct spool_losses *losses, enum spool_loss reason, uint32_t kind,
+                      uint64_t count);
 
 enum spool_segment_kind {
     SPOOL_SEGMENT_NONE,

@@ -190,6 +190,16 @@ static bool budget_take(struct spool_writer *writer, uint64_t bytes, uint64_t sl
     return false;
 }
 
+static void join_ring(struct spool_writer *writer, const char *dir)
+{
+    writer->ring_map = spool_ring_open(dir);
+    writer->ring_spool = SPOOL_RING_NONE;
+    if (writer->ring_map != NULL) {
+        const char *name = writer->path + writer->dir_bytes + 1;
+        writer->ring_spool = spool_ring_join(writer->ring_map, name, writer->header);
+    }
+}
+
 int spool_writer_open(struct spool_writer *writer, const char *dir, struct session_control *control,
                       const struct spool_place *place, const struct session_config *config,
                       uint32_t forked_from)
@@ -215,6 +225,9 @@ int spool_writer_open(struct spool_writer *writer, const char *dir, struct sessi
     if (fstat(fd, &status) == 0 && reserve(fd, 0, SPOOL_HEADER_BYTES) == 0) {
         map = map_present(fd, 0, SPOOL_HEADER_BYTES);
     }
+    /* beyond the end there is nothing to punch; where the file system can, it says so */
+    writer->ring_punches = fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                     SPOOL_HEADER_BYTES, SPOOL_PAGE) == 0;
     int saved = errno;
     (void)close(fd);
     if (map == NULL) {
@@ -230,7 +243,12 @@ int spool_writer_open(struct spool_writer *writer, const char *dir, struct sessi
     atomic_store(&writer->header->file_bytes, writer->end);
     atomic_thread_fence(memory_order_release);
     writer->header->magic = SPOOL_MAGIC;
-    (void)budget_take(writer, SPOOL_HEADER_BYTES, UINT64_MAX / 2);
+    writer->dir_bytes = strlen(dir);
+    if (writer->ring) {
+        join_ring(writer, dir);
+    } else {
+        (void)budget_take(writer, SPOOL_HEADER_BYTES, UINT64_MAX / 2);
+    }
     return 0;
 }
 
@@ -303,67 +321,60 @@ static struct spool_segment *grow(struct spool_writer *writer, uint64_t bytes, e
     return segment;
 }
 
-/* Counts what SEGMENT holds as overwritten. */
-static void count_overwritten(struct spool_writer *writer, struct spool_segment *segment)
+/* The place in the file that the ring gives back to this spool. Called with the lock. */
+static struct spool_segment *reuse(struct spool_writer *writer, enum spool_segment_kind kind,
+                                   uint64_t offset, uint64_t bytes)
 {
-    const uint8_t *payload = spool_payload(segment);
-    uint64_t published = atomic_load(&segment->published);
-    uint64_t at = 0;
-    uint64_t nvtx = 0;
-    published = published <= spool_room(segment) ? published : 0;
-    while (at + sizeof(uint32_t) <= published) {
-        uint32_t bytes = 0;
-        if (segment->kind == SPOOL_SEGMENT_NVTX) {
-            memcpy(&bytes, payload + at + offsetof(struct spool_nvtx, bytes), sizeof(bytes));
-            nvtx += payload[at] != SPOOL_NVTX_THREAD ? 1 : 0;
-        } else {
-            uint32_t kind = 0;
-            memcpy(&kind, payload + at, sizeof(kind));
-            bytes = kind < SPOOL_CUPTI_KINDS ? writer->sizes[kind] : 0;
-            if (bytes != 0 && !spool_cupti_is_metadata(kind)) { /* those are kept as META */
-                spool_writer_loss(writer, SPOOL_LOSS_RING, kind, 1);
-            }
-        }
-        if (bytes == 0) {
-            break;
-        }
-        at += bytes;
+    int fd = reopen(writer);
+    struct spool_segment *segment = fd < 0 ? NULL : map_present(fd, offset, bytes);
+    if (fd >= 0) {
+        (void)close(fd);
     }
-    if (nvtx > 0) {
-        spool_writer_loss(writer, SPOOL_LOSS_RING, SPOOL_LOSS_OF_NVTX, nvtx);
+    if (segment == NULL) {
+        return NULL;
     }
+    if (atomic_load(&segment->state) != SPOOL_STATE_FREE) {
+        spool_ring_count(segment, writer->sizes, writer->losses);
+    }
+    atomic_store(&segment->state, SPOOL_STATE_FREE);
+    if (kind == SPOOL_SEGMENT_CUPTI) {
+        memset(spool_payload(segment), 0, (size_t)spool_room(segment));
+    }
+    return segment;
 }
 
-/* Takes the oldest complete segment of that kind and size out of the ring. Called with the lock. */
-static struct spool_segment *reuse(struct spool_writer *writer, enum spool_segment_kind kind,
-                                   uint64_t bytes)
+/* Makes room for BYTES in the ring: takes the oldest segments, of whatever spool, until so much may
+ * be used (*ALLOWED). Returns the place itself where it is of this spool and size. Called with the
+ * lock. */
+static struct spool_segment *make_ring_room(struct spool_writer *writer,
+                                            enum spool_segment_kind kind, uint64_t bytes,
+                                            bool *allowed)
 {
-    for (uint32_t i = 0; i < writer->extent_count; i++) {
-        uint32_t slot = (writer->extent_first + i) % SPOOL_RING_EXTENT;
-        struct spool_extent extent = writer->extents[slot];
-        if (extent.kind != kind || extent.bytes != bytes) {
+    char dir[SPOOL_PATH_BYTES];
+    uint32_t only = writer->ring_punches ? SPOOL_RING_NONE : writer->ring_spool;
+    memcpy(dir, writer->path, writer->dir_bytes);
+    dir[writer->dir_bytes] = '\0';
+    *allowed = budget_take(writer, bytes, 0);
+    while (!*allowed && spool_place_open_allowed(writer->place)) {
+        uint32_t entry = spool_ring_oldest(writer->ring_map, only);
+        if (entry == SPOOL_RING_NONE) {
+            break;
+        }
+        struct spool_ring_entry taken = writer->ring_map->entries[entry];
+        struct spool_segment *segment = NULL;
+        if (taken.spool == writer->ring_spool && taken.bytes == bytes) {
+            segment = reuse(writer, kind, taken.offset, bytes);
+        } else if (writer->ring_punches && spool_ring_erase(writer->ring_map, entry, dir) == 0) {
+            atomic_fetch_sub(&writer->control->spool_bytes, taken.bytes);
+            spool_ring_remove(writer->ring_map, entry);
+            *allowed = budget_take(writer, bytes, 0);
             continue;
         }
-        int fd = reopen(writer);
-        struct spool_segment *segment = fd < 0 ? NULL : map_present(fd, extent.offset, bytes);
-        if (fd >= 0) {
-            (void)close(fd);
-        }
         if (segment == NULL) {
-            return NULL;
+            spool_ring_put_back(writer->ring_map, entry);
+            break;
         }
-        for (; i > 0; i--) {
-            uint32_t to = (writer->extent_first + i) % SPOOL_RING_EXTENT;
-            writer->extents[to] =
-                writer->extents[(writer->extent_first + i - 1) % SPOOL_RING_EXTENT];
-        }
-        writer->extent_first = (writer->extent_first + 1) % SPOOL_RING_EXTENT;
-        writer->extent_count--;
-        count_overwritten(writer, segment);
-        atomic_store(&segment->state, SPOOL_STATE_FREE);
-        if (kind == SPOOL_SEGMENT_CUPTI) {
-            memset(spool_payload(segment), 0, (size_t)spool_room(segment));
-        }
+        spool_ring_remove(writer->ring_map, entry);
         return segment;
     }
     return NULL;
@@ -374,7 +385,7 @@ static struct spool_segment *reuse(struct spool_writer *writer, enum spool_segme
 static struct spool_segment *take_released(struct spool_writer *writer,
                                            enum spool_segment_kind kind, uint64_t bytes)
 {
-    uint32_t count = writer->ring ? 0 : writer->extent_count;
+    uint32_t count = writer->extent_count;
     for (uint32_t i = count; i > 0 && count - i < RELEASED_TRIES; i--) {
         struct spool_extent *extent = &writer->extents[i - 1];
         if (extent->kind != kind || extent->bytes != bytes) {
@@ -401,18 +412,20 @@ static struct spool_segment *take_locked(struct spool_writer *writer, enum spool
         begin_segment(writer, segment, kind, bytes);
         return segment;
     }
-    /* Names are worth more than events, and a ring needs one segment for each thread: both may go
-     * over the limit, by a bounded part of it and by the number of threads. The buffers that CUPTI
-     * has out may fill a ring beyond its size, so names have a part of their own there. */
+    /* Names are worth more than events: they may go over the limit by a bounded part of it, and a
+     * ring's size is that of its events alone. A ring needs one segment for each thread in any
+     * case. */
     bool meta = kind == SPOOL_SEGMENT_META;
+    bool ring = writer->ring && !meta;
     uint64_t slack = meta ? writer->max_size_bytes / 4 + META_SLACK_BYTES : 0;
-    bool allowed = budget_take(writer, bytes, slack);
-    if (!allowed && writer->ring && !meta) {
-        segment = reuse(writer, kind, bytes);
-        allowed = segment == NULL && budget_take(writer, bytes, UINT64_MAX / 2);
-    } else if (!allowed && writer->ring) {
-        allowed =
-            writer->meta_all_bytes + bytes <= slack && budget_take(writer, bytes, UINT64_MAX / 2);
+    bool allowed = false;
+    if (ring && writer->ring_spool != SPOOL_RING_NONE) {
+        segment = make_ring_room(writer, kind, bytes, &allowed);
+        allowed = allowed || (segment == NULL && budget_take(writer, bytes, UINT64_MAX / 2));
+    } else if (writer->ring && meta) {
+        allowed = writer->meta_all_bytes + bytes <= slack;
+    } else {
+        allowed = budget_take(writer, bytes, slack);
     }
     if (segment == NULL && !allowed) {
         *why = SPOOL_LOSS_MAX_SIZE;
@@ -421,10 +434,15 @@ static struct spool_segment *take_locked(struct spool_writer *writer, enum spool
     }
     if (segment == NULL) {
         segment = grow(writer, bytes, why);
+        if (segment == NULL && (ring || !writer->ring)) {
+            atomic_fetch_sub(&writer->control->spool_bytes, bytes);
+        }
     }
     if (segment == NULL) {
-        atomic_fetch_sub(&writer->control->spool_bytes, bytes);
         return NULL;
+    }
+    if (ring && writer->ring_spool != SPOOL_RING_NONE) {
+        (void)spool_ring_add(writer->ring_map, writer->ring_spool, segment->offset, bytes);
     }
     writer->meta_all_bytes += meta ? bytes : 0;
     begin_segment(writer, segment, kind, bytes);
@@ -444,31 +462,33 @@ struct spool_segment *spool_writer_take(struct spool_writer *writer, enum spool_
 static void remember_extent(struct spool_writer *writer, const struct spool_segment *segment)
 {
     if (writer->extents == NULL) {
-        void *map = mmap(NULL, SPOOL_RING_EXTENT * sizeof(*writer->extents), PROT_READ | PROT_WRITE,
+        void *map = mmap(NULL, SPOOL_EXTENTS * sizeof(*writer->extents), PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         writer->extents = map == MAP_FAILED ? NULL : map;
     }
-    if (writer->extents != NULL && writer->extent_count < SPOOL_RING_EXTENT) {
-        uint32_t at = (writer->extent_first + writer->extent_count++) % SPOOL_RING_EXTENT;
-        writer->extents[at] = (struct spool_extent){segment->offset, segment->bytes, segment->kind};
+    if (writer->extents != NULL && writer->extent_count < SPOOL_EXTENTS) {
+        writer->extents[writer->extent_count++] =
+            (struct spool_extent){segment->offset, segment->bytes, segment->kind};
     }
 }
 
 void spool_writer_finish(struct spool_writer *writer, struct spool_segment *segment)
 {
-    if (writer->ring) {
-        (void)pthread_mutex_lock(&writer->lock);
-        remember_extent(writer, segment);
-        (void)pthread_mutex_unlock(&writer->lock);
+    if (writer->ring && writer->ring_spool != SPOOL_RING_NONE) {
+        spool_ring_done(writer->ring_map, writer->ring_spool, segment->offset, false);
     }
     (void)munmap(segment, (size_t)segment->bytes);
 }
 
 void spool_writer_release(struct spool_writer *writer, struct spool_segment *segment)
 {
-    (void)pthread_mutex_lock(&writer->lock);
-    remember_extent(writer, segment);
-    (void)pthread_mutex_unlock(&writer->lock);
+    if (writer->ring && writer->ring_spool != SPOOL_RING_NONE) {
+        spool_ring_done(writer->ring_map, writer->ring_spool, segment->offset, true);
+    } else {
+        (void)pthread_mutex_lock(&writer->lock);
+        remember_extent(writer, segment);
+        (void)pthread_mutex_unlock(&writer->lock);
+    }
     (void)munmap(segment, (size_t)segment->bytes);
 }
 
@@ -573,30 +593,14 @@ void spool_writer_sizes(struct spool_writer *writer, const uint16_t *sizes)
 {
     struct spool_meta head = {.kind = SPOOL_META_CUPTI_SIZES};
     memcpy(writer->sizes, sizes, sizeof(writer->sizes));
+    memcpy(writer->header->cupti_sizes, sizes, sizeof(writer->sizes));
     spool_writer_meta(writer, &head, sizes, sizeof(writer->sizes));
 }
 
 void spool_writer_loss(struct spool_writer *writer, enum spool_loss reason, uint32_t kind,
                        uint64_t count)
 {
-    uint32_t key = (uint32_t)reason << 16 | (kind & 0xffffU);
-    int64_t now_ns = clock_read_ns(CLOCK_MONOTONIC);
-    for (uint32_t i = 0; i < SPOOL_LOSS_SLOTS; i++) {
-        struct spool_loss_slot *slot = &writer->losses->slots[i];
-        uint32_t seen = atomic_load_explicit(&slot->key, memory_order_relaxed);
-        if (seen != key && (seen != 0 || (!atomic_compare_exchange_strong(&slot->key, &seen, key) &&
-                                          seen != key))) {
-            continue;
-        }
-        int64_t none = 0;
-        if (atomic_load_explicit(&slot->first_mono_ns, memory_order_relaxed) == 0) {
-            (void)atomic_compare_exchange_strong(&slot->first_mono_ns, &none, now_ns);
-        }
-        /* One locked instruction: a thread that drops events by the million pays for this. */
-        atomic_store_explicit(&slot->last_mono_ns, now_ns, memory_order_relaxed);
-        (void)atomic_fetch_add_explicit(&slot->count, count, memory_order_relaxed);
-        return;
-    }
+    spool_losses_add(writer->losses, reason, kind, count);
 }
 
 void spool_writer_seal(struct spool_writer *writer)

@@ -16,14 +16,15 @@
 #include <stdint.h>
 
 #include "capture/spool/place.h"
+#include "capture/spool/ring.h"
 #include "capture/spool/session.h"
 #include "capture/spool/spool.h"
 
 #define SPOOL_PATH_BYTES 1200
 #define SPOOL_SPARES 64
-#define SPOOL_RING_EXTENT 65536
+#define SPOOL_EXTENTS 65536
 
-/* A data segment that is complete and may be used again in a ring. */
+/* A place in the file that may be used again. */
 struct spool_extent {
     uint64_t offset;
     uint64_t bytes;
@@ -38,6 +39,10 @@ struct spool_writer {
     const struct spool_place *place; /* where the process stood at its start; not owned */
     uint64_t max_size_bytes;
     bool ring;
+    bool ring_punches; /* blocks of other spools can be given back */
+    struct spool_ring *ring_map;
+    uint32_t ring_spool; /* number in it, or SPOOL_RING_NONE */
+    size_t dir_bytes; /* of the path: the session folder */
     pthread_mutex_t lock; /* growth, META, ring and spares */
     uint64_t device;
     uint64_t inode;
@@ -52,9 +57,7 @@ struct spool_writer {
     struct spool_segment
         *spares[SPOOL_SPARES]; /* NVTX segments with room left, of threads that ended */
     uint32_t spare_count;
-    struct spool_extent *extents; /* SPOOL_RING_EXTENT places to be used again: of a ring the
-                                     oldest first, else those released, the last first */
-    uint32_t extent_first;
+    struct spool_extent *extents; /* SPOOL_EXTENTS released places; the last is used first */
     uint32_t extent_count;
     char path[SPOOL_PATH_BYTES];
 };

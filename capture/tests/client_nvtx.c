@@ -570,10 +570,13 @@ static void run_mode(const char *mode, const char *value, int number)
         long_texts();
     } else if (strcmp(mode, "phases") == 0) {
         phases();
-    } else if (strcmp(mode, "many") == 0) {
+    } else if (strncmp(mode, "many", 4) == 0) {
         for (int i = 0; i < number; i++) {
             nvtx.push_a("one of many events");
             nvtx.pop();
+        }
+        if (strcmp(mode, "many-killed") == 0) {
+            (void)raise(SIGKILL);
         }
     }
 }

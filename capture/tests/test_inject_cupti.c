@@ -306,6 +306,47 @@ static void test_crowd(void **state)
     trial_end(&trial);
 }
 
+/* A ring holds CUPTI's records of all processes: those that the next process overwrites are counted
+ * by kind in the spool that they were in. */
+static void test_ring_of_two(void **state)
+{
+    struct trial trial;
+    struct loot loot;
+    (void)state;
+    begin(&trial, "layout=13.0", "libcupti.so.13");
+    trial.config.max_size_bytes = 1 << 20;
+    trial.config.ring = true;
+    trial.config.flush_interval_ms = 5;
+    run(&trial, &loot, ARGS("paced", "1000"));
+    loot_free(&loot);
+    assert_int_equal(trial_run(&trial, "client_cuda", ARGS("paced", "5000")), 0);
+    loot_read(&loot, trial.dir);
+    assert_int_equal(loot.spools, 2);
+    uint64_t base = base_of(&trial);
+    uint64_t kernels[2] = {0, 0};
+    uint64_t last = 0;
+    uint64_t first = UINT64_MAX;
+    for (size_t i = 0; i < loot.cupti_count; i++) {
+        const struct loot_cupti *record = &loot.cupti[i];
+        size_t newer =
+            loot.headers[record->spool].created_mono_ns > loot.headers[0].created_mono_ns ||
+            loot.headers[record->spool].created_mono_ns > loot.headers[1].created_mono_ns;
+        if (record->kind == CUPTI_KIND_CONCURRENT_KERNEL) {
+            kernels[newer]++;
+            uint64_t number = number_of(record, &record_rules[0], base);
+            last = number > last ? number : last;
+            first = number < first ? number : first;
+        }
+    }
+    assert_int_equal(kernels[0], 0);
+    assert_true(kernels[1] > 200);
+    assert_int_equal(last - first + 1, kernels[1]); /* none is missing between */
+    assert_int_equal(kernels[1] + loot_lost(&loot, SPOOL_LOSS_RING, CUPTI_KIND_CONCURRENT_KERNEL),
+                     6000);
+    loot_free(&loot);
+    trial_end(&trial);
+}
+
 /* Another profiler registers its callbacks: what is in our buffers stays, what is launched later is
  * counted, and CUPTI is not flushed any more. */
 static void test_rival(void **state)
@@ -782,19 +823,20 @@ static void test_hanging_flush(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layouts),       cmocka_unit_test(test_orders_and_threads),
-        cmocka_unit_test(test_slow_program),  cmocka_unit_test(test_names),
-        cmocka_unit_test(test_odd_times),     cmocka_unit_test(test_bad_buffers),
-        cmocka_unit_test(test_budget),        cmocka_unit_test(test_crowd),
-        cmocka_unit_test(test_rival),         cmocka_unit_test(test_hidden_rival),
-        cmocka_unit_test(test_limits),        cmocka_unit_test(test_profiler_range),
-        cmocka_unit_test(test_fork),          cmocka_unit_test(test_callbacks),
-        cmocka_unit_test(test_fork_before),   cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_failures),      cmocka_unit_test(test_every_code),
-        cmocka_unit_test(test_no_cupti),      cmocka_unit_test(test_mapped_cupti),
-        cmocka_unit_test(test_kinds),         cmocka_unit_test(test_api_filter),
-        cmocka_unit_test(test_ends),          cmocka_unit_test(test_killed),
-        cmocka_unit_test(test_late_delivery), cmocka_unit_test(test_hanging_flush),
+        cmocka_unit_test(test_layouts),        cmocka_unit_test(test_orders_and_threads),
+        cmocka_unit_test(test_slow_program),   cmocka_unit_test(test_names),
+        cmocka_unit_test(test_odd_times),      cmocka_unit_test(test_bad_buffers),
+        cmocka_unit_test(test_budget),         cmocka_unit_test(test_crowd),
+        cmocka_unit_test(test_ring_of_two),    cmocka_unit_test(test_rival),
+        cmocka_unit_test(test_hidden_rival),   cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_profiler_range), cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_callbacks),      cmocka_unit_test(test_fork_before),
+        cmocka_unit_test(test_stop),           cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_every_code),     cmocka_unit_test(test_no_cupti),
+        cmocka_unit_test(test_mapped_cupti),   cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_api_filter),     cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_killed),         cmocka_unit_test(test_late_delivery),
+        cmocka_unit_test(test_hanging_flush),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

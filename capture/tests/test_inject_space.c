@@ -1,6 +1,7 @@
 /* A spool that cannot grow: full file systems, file size limits, folders that take no file. The
  * program runs on, its output and its status are its own, and what is missing is counted. */
 #define _GNU_SOURCE /* setrlimit, umount; NOLINT */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,83 @@ static void test_ring(void **state)
     trial_end(&trial);
 }
 
+static bool is_spool(const struct dirent *entry)
+{
+    const char *suffix = strstr(entry->d_name, SPOOL_SUFFIX);
+    return suffix != NULL && strcmp(suffix, SPOOL_SUFFIX) == 0;
+}
+
+/* Bytes on disk of all spools. */
+static uint64_t disk_bytes(const char *dir)
+{
+    uint64_t bytes = 0;
+    DIR *list = opendir(dir);
+    assert_non_null(list);
+    for (const struct dirent *entry = readdir(list); entry != NULL; entry = readdir(list)) {
+        struct stat status;
+        if (is_spool(entry) && fstatat(dirfd(list), entry->d_name, &status, 0) == 0) {
+            bytes += (uint64_t)status.st_blocks * 512;
+        }
+    }
+    (void)closedir(list);
+    return bytes;
+}
+
+/* Checks a ring of PROCESSES that each made 2 * MANY events: each is there or counted, and the disk
+ * holds no more than the ring and what is no event. Returns the events of the spool of PID. */
+static uint64_t check_ring(const struct trial *trial, size_t processes, uint32_t pid)
+{
+    struct loot loot;
+    uint64_t of_pid = 0;
+    loot_read(&loot, trial->dir);
+    assert_int_equal(loot.spools, processes);
+    uint64_t lost = loot_lost(&loot, SPOOL_LOSS_RING, SPOOL_LOSS_OF_NVTX);
+    assert_int_equal(loot.nvtx_count + lost, processes * 2 * strtoull(MANY, NULL, 10));
+    assert_true(loot.nvtx_count > 15000);
+    for (size_t i = 0; i < loot.nvtx_count; i++) {
+        of_pid += loot.headers[loot.nvtx[i].spool].pid == pid ? 1 : 0;
+    }
+    for (size_t i = 0; i < loot.spools; i++) {
+        assert_int_equal(loot.damage[i].records_bad, 0);
+        assert_int_equal(loot.damage[i].segments_bad, 0);
+    }
+    assert_true(disk_bytes(trial->dir) <= (1 << 20) + processes * (128 << 10));
+    loot_free(&loot);
+    return of_pid;
+}
+
+/* A ring is that of all processes: of one after the other the last one has it, also where the others
+ * were killed; of several at once each has a part. */
+static void test_ring_of_processes(void **state)
+{
+    static const char *const many[] = {"many", MANY, NULL};
+    static const char *const killed[] = {"many-killed", MANY, NULL};
+    struct trial trial;
+    pid_t pids[3];
+    int status = 0;
+    (void)state;
+    trial_begin(&trial, NULL);
+    trial.config.max_size_bytes = 1 << 20;
+    trial.config.ring = true;
+    trial_ready(&trial);
+    assert_int_equal(trial_run(&trial, "client_nvtx", many), 0);
+    assert_true(WIFSIGNALED(trial_run(&trial, "client_nvtx", killed)));
+    pids[0] = trial_start(&trial, "client_nvtx", many);
+    assert_int_equal(waitpid(pids[0], &status, 0), pids[0]);
+    uint64_t newest = check_ring(&trial, 3, (uint32_t)pids[0]);
+    assert_true(newest > 15000);
+    assert_int_equal(check_ring(&trial, 3, 0), 0);
+    for (int i = 0; i < 3; i++) {
+        pids[i] = trial_start(&trial, "client_nvtx", many);
+    }
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+        assert_int_equal(status, 0);
+    }
+    (void)check_ring(&trial, 6, 0);
+    trial_end(&trial);
+}
+
 /* A tmpfs that is full; only where the test may mount. */
 static void test_full_disk(void **state)
 {
@@ -186,9 +264,10 @@ static void test_out_of_reach(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_out_of_reach), cmocka_unit_test(test_file_size_limit),
-        cmocka_unit_test(test_maximum_size), cmocka_unit_test(test_ring),
-        cmocka_unit_test(test_full_disk),    cmocka_unit_test(test_no_spool),
+        cmocka_unit_test(test_out_of_reach),      cmocka_unit_test(test_file_size_limit),
+        cmocka_unit_test(test_maximum_size),      cmocka_unit_test(test_ring),
+        cmocka_unit_test(test_ring_of_processes), cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_no_spool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

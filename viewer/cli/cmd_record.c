@@ -205,7 +205,7 @@ static const struct opts_option OPTIONS[] = {
     {0, "max-size", "BYTES", .kind = OPTS_BYTES, .at = AT(max_bytes),
      .help = "Stop recording when so much was spooled; 0 (default) is no limit."},
     {0, "ring", "BYTES", .kind = OPTS_BYTES, .at = AT(ring_bytes),
-     .help = "Keep only the newest BYTES of events."},
+     .help = "Keep only the newest BYTES of events, of all processes together."},
     {0, "buffer-size", "BYTES", .kind = OPTS_BYTES, .at = AT(buffer_bytes),
      .help = "Size of one CUPTI buffer. Default: 4M, or 1M where CUPTI has one for each thread; "
              "less where there are many."},
