@@ -34,8 +34,9 @@ struct launches {
     size_t count;
 };
 
-static int launch_cmp(const void *a, const void *b)
+static int launch_cmp(const void *a, const void *b, const void *arg)
 {
+    (void)arg;
     const struct launch *x = a;
     const struct launch *y = b;
     if (x->thread != y->thread) {
@@ -114,10 +115,7 @@ static int launches_gather(const struct facts *facts, const struct density_optio
             launches_add(facts, op, out);
         }
     }
-    if (out->count > 0) {
-        sort_list(out->list, out->count, sizeof(*out->list), launch_cmp);
-    }
-    return 0;
+    return sort_runs(out->list, out->count, sizeof *out->list, launch_cmp, NULL);
 }
 
 /* ---- windows ---- */

@@ -88,9 +88,11 @@ static void segment(struct sweep *sweep, int64_t t0, double f0, int64_t t1, doub
     zone_add(sweep, t0, t1 + sweep->window_ns);
 }
 
-static double busy_at(const struct sweep *sweep, int64_t t_ns)
+/* Busy time before t, which lies in front of edge i and behind the one before it. O(1). */
+static int64_t busy_until(const struct trace_device *device, uint32_t i, int64_t t_ns)
 {
-    return (double)facts_busy_ns(sweep->facts, sweep->device, t_ns, t_ns + sweep->window_ns);
+    bool inside = i % 2 == 1;
+    return device->busy_sum_ns[i / 2] + (inside ? t_ns - device->busy_begin_ns[i / 2] : 0);
 }
 
 static void device_sweep(struct sweep *sweep, int64_t begin_ns, int64_t end_ns)
@@ -101,7 +103,7 @@ static void device_sweep(struct sweep *sweep, int64_t begin_ns, int64_t end_ns)
     uint32_t tail = 0;
     int64_t last_ns = end_ns - sweep->window_ns;
     int64_t t0 = begin_ns;
-    double f0 = busy_at(sweep, t0);
+    double f0 = (double)facts_busy_ns(sweep->facts, sweep->device, t0, t0 + sweep->window_ns);
     if (last_ns == begin_ns && f0 < sweep->limit_ns) {
         zone_add(sweep, begin_ns, end_ns);
     }
@@ -119,7 +121,8 @@ static void device_sweep(struct sweep *sweep, int64_t begin_ns, int64_t end_ns)
         if (tail < edges && edge(device, tail) - sweep->window_ns < t1) {
             t1 = edge(device, tail) - sweep->window_ns;
         }
-        double f1 = busy_at(sweep, t1);
+        double f1 = (double)(busy_until(device, tail, t1 + sweep->window_ns) -
+                             busy_until(device, head, t1));
         segment(sweep, t0, f0, t1, f1);
         t0 = t1;
         f0 = f1;

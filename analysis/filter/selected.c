@@ -5,14 +5,15 @@
 #include "analysis/base/sort.h"
 #include "analysis/filter/select.h"
 
-/* Sort key of an event; qsort is not stable, so the table order is part of it. */
+/* Sort key of an event. */
 struct event_key {
     int64_t begin_ns;
     uint32_t event;
 };
 
-static int event_key_compare(const void *left, const void *right)
+static int event_key_compare(const void *left, const void *right, const void *arg)
 {
+    (void)arg;
     const struct event_key *a = left;
     const struct event_key *b = right;
     if (a->begin_ns != b->begin_ns) {
@@ -53,11 +54,13 @@ int selected_new(const struct trace *trace, const struct selection *select, enum
     }
     out->count = selected_gather(trace, select, table, kinds, keys);
     out->list = malloc((out->count + 1) * sizeof *out->list);
-    if (out->list == NULL) {
+    /* The lanes come one after the other, each in order. */
+    if (out->list == NULL ||
+        sort_runs(keys, out->count, sizeof *keys, event_key_compare, NULL) != 0) {
         free(keys);
+        selected_free(out);
         return err_nomem(err, "the list of events");
     }
-    sort_list(keys, out->count, sizeof *keys, event_key_compare);
     for (size_t i = 0; i < out->count; i++) {
         out->list[i] = keys[i].event;
     }

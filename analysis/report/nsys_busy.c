@@ -34,8 +34,9 @@ struct busy_work {
     int64_t end_ns;
 };
 
-static int busy_op_compare(const void *left, const void *right)
+static int busy_op_compare(const void *left, const void *right, const void *arg)
 {
+    (void)arg;
     const struct busy_op *a = left;
     const struct busy_op *b = right;
     if (a->begin_ns != b->begin_ns) {
@@ -123,8 +124,10 @@ static int busy_work_new(const struct report_context *c, uint32_t lane, bool ove
     if (out->count > 0 && overhead) {
         busy_work_overhead(c, out);
     }
-    sort_list(out->ops, out->count, sizeof *out->ops, busy_op_compare);
-    return 0;
+    /* The lanes come one after the other, each in order. */
+    return sort_runs(out->ops, out->count, sizeof *out->ops, busy_op_compare, NULL) != 0
+               ? err_nomem(err, "the work of a device")
+               : 0;
 }
 
 typedef void busy_visit_fn(const struct report_context *c, const struct busy_work *work,
@@ -140,13 +143,14 @@ static int busy_each(const struct report_context *c, bool overhead, busy_visit_f
         if (l->table != TRACE_GPU || !select_lane(c->trace, c->select, l)) {
             continue;
         }
-        if (busy_work_new(c, lane, overhead, &work, err) != 0) {
-            return -1;
-        }
-        if (work.count > 0) {
+        int rc = busy_work_new(c, lane, overhead, &work, err);
+        if (rc == 0 && work.count > 0) {
             visit(c, &work, table);
         }
         free(work.ops);
+        if (rc != 0) {
+            return -1;
+        }
     }
     return 0;
 }
