@@ -19,6 +19,7 @@
 #include "analysis/base/sort.h"
 #include "capture/convert/convert_internal.h"
 #include "capture/spool/clock.h"
+#include "capture/spool/process.h"
 
 enum {
     SORT_BYTES_MIN = 64 << 20,
@@ -66,6 +67,7 @@ static void free_proc(struct convert_proc *proc)
     free(proc->path);
     free(proc->strings);
     free(proc->addresses);
+    free(proc->ranges);
     free(proc->labels);
     free(proc->domains);
     free(proc->contexts);
@@ -113,27 +115,6 @@ static bool is_spool(const char *name)
     return len > suffix && strcmp(name + len - suffix, SPOOL_SUFFIX) == 0;
 }
 
-/* Whether the process of a spool still runs: the same pid with the same start. */
-static bool still_runs(uint32_t pid, uint64_t start_ticks)
-{
-    char path[64];
-    char text[1024];
-    (void)snprintf(path, sizeof path, "/proc/%u/stat", pid);
-    FILE *file = fopen(path, "re");
-    if (!file) {
-        return false;
-    }
-    size_t got = fread(text, 1, sizeof text - 1, file);
-    (void)fclose(file);
-    text[got] = '\0';
-    const char *at = strrchr(text, ')'); /* behind it: field 3, the state */
-    bool dead = !at || strchr("ZXx", at[1] ? at[2] : 'Z');
-    for (int field = 2; at && field < 22; field++) {
-        at = strchr(at + 1, ' ');
-    }
-    return !dead && at && strtoull(at, NULL, 10) == start_ticks;
-}
-
 static int grow_procs(struct convert *c, struct err *err)
 {
     size_t cap = c->procs_cap ? c->procs_cap * 2 : 16;
@@ -177,7 +158,7 @@ static int add_proc(struct convert *c, const char *path, const struct spool_head
         .ppid = header->ppid,
         .forked_from = header->forked_from,
         .sealed = sealed,
-        .running = c->opts->live && still_runs(header->pid, header->start_ticks),
+        .running = c->opts->live && process_runs(header->pid, header->start_ticks),
     };
     if (!proc->path) {
         return err_nomem(err, "processes");
@@ -576,8 +557,7 @@ static int read_session(struct convert *c, struct err *err)
     (void)session_config_read(&c->config, c->opts->session);
     c->control = session_control_open(c->opts->session, true);
     c->result->range_wanted = c->config.range != SESSION_RANGE_NONE;
-    if (c->control && (session_control_ranges_done(c->control) > 0 ||
-                       session_control_ranges_open(c->control) > 0)) {
+    if (c->control && atomic_load(&c->control->ranges_opened) > 0) {
         c->result->range_opened = true;
     }
     if (find_spools(c, err) < 0 || begin_clocks(c, err) < 0 || read_intervals(c, err) < 0) {

@@ -94,6 +94,9 @@ struct convert_result {
     size_t ranges_n;
     bool range_wanted; /* a capture range was set */
     bool range_opened;
+    bool range_early; /* one was there before the delay had passed */
+    uint64_t ranges_done; /* whole ones, of all processes */
+    uint64_t range_processes; /* that opened one */
     size_t spools_bad; /* files that are no spool or could not be read */
     int64_t duration_ns;
     uint64_t events; /* rows of event tables */

@@ -656,7 +656,8 @@ int convert_cupti_add(struct convert *c, struct convert_proc *proc, const struct
         return 0;
     }
     enum fault fault = time_fault(c, &row);
-    if (fault == FAULT_NONE && !kind->zero_is_time && !convert_wanted(c, event.start, event.end)) {
+    if (fault == FAULT_NONE && !kind->zero_is_time &&
+        !convert_wanted(c, proc, event.start, event.end)) {
         return lose_outside(c, &row, err);
     }
     count(&c->result->processes[proc->index], kind->stream);

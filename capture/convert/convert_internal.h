@@ -63,6 +63,12 @@ struct convert_exec {
     uint32_t exec;
 };
 
+/* A stretch of the time line in which events were wanted. */
+struct convert_interval {
+    int64_t begin_ns;
+    int64_t end_ns;
+};
+
 /* A name that was given to something in a process: a category, a thread by NVTX or by the system. */
 struct convert_label {
     uint16_t kind; /* enum spool_meta_kind */
@@ -92,6 +98,9 @@ struct convert_proc {
     uint32_t strings_cap;
     struct convert_address *addresses; /* sorted; made when first needed */
     uint32_t addresses_n;
+    struct convert_interval *ranges; /* its capture ranges, in order; owned */
+    size_t ranges_count;
+    size_t ranges_cap;
     struct convert_label *labels; /* when settled: one for each object */
     uint32_t labels_count;
     size_t labels_cap;
@@ -131,12 +140,6 @@ struct convert_domain {
     bool written; /* its row of NVTX_EVENTS */
 };
 
-/* A stretch of the time line in which events were wanted. */
-struct convert_interval {
-    int64_t begin_ns;
-    int64_t end_ns;
-};
-
 struct convert {
     const struct convert_opts *opts;
     struct convert_result *result;
@@ -173,18 +176,6 @@ struct convert {
     uint64_t done_bytes;
     uint64_t all_bytes;
 };
-
-/* Whether the events from begin to end touch a stretch in which they were wanted; true where that
- * is not known. */
-static inline bool convert_wanted(const struct convert *c, int64_t begin_ns, int64_t end_ns)
-{
-    for (size_t i = c->intervals_n; i > 0; i--) {
-        if (begin_ns < c->intervals[i - 1].end_ns && end_ns >= c->intervals[i - 1].begin_ns) {
-            return true;
-        }
-    }
-    return c->intervals_n == 0;
-}
 
 #define CONVERT_NO_TIME INT64_MIN
 
@@ -244,6 +235,17 @@ int convert_meta_learn(struct convert *c, struct convert_proc *proc, const struc
 /* The same item in the second pass: rows of what it describes. */
 int convert_meta_rows(struct convert *c, struct convert_proc *proc, const struct spool_item *item,
                       struct err *err);
+
+/* ---- convert_range.c: capture ranges ----------------------------------------------------------- */
+
+/* A status about the capture range of a process, in the first pass. */
+int convert_range_learn(struct convert *c, struct convert_proc *proc, const struct spool_meta *head,
+                        struct err *err);
+
+/* Whether an event of a process from begin to end touches a stretch in which it was wanted; true
+ * where that is not known. O(log stretches). */
+bool convert_wanted(const struct convert *c, const struct convert_proc *proc, int64_t begin_ns,
+                    int64_t end_ns);
 
 /* ---- convert_names.c: names of processes, threads and categories ------------------------------- */
 

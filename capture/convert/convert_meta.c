@@ -312,8 +312,8 @@ static void learn_status(struct convert *c, struct convert_proc *proc,
     case SPOOL_STATUS_COST:
         process->recorder_ns = (int64_t)head->value[0];
         break;
-    case SPOOL_STATUS_RANGE_OPENED:
-        c->result->range_opened = true;
+    case SPOOL_STATUS_RANGE_EARLY:
+        c->result->range_early = true;
         break;
     case SPOOL_STATUS_RANGE_SEEN:
         learn_range(c, proc, item);
@@ -518,6 +518,10 @@ int convert_meta_learn(struct convert *c, struct convert_proc *proc, const struc
         return learn_anchor(c, proc, item, err);
     case SPOOL_META_STATUS:
         learn_status(c, proc, item);
+        if (item->u.meta.head.code == SPOOL_STATUS_RANGE_OPENED ||
+            item->u.meta.head.code == SPOOL_STATUS_RANGE_CLOSED) {
+            return convert_range_learn(c, proc, &item->u.meta.head, err);
+        }
         return convert_graph_learn(proc, item, err);
     case SPOOL_META_CUPTI_RECORD:
         return convert_cupti_learn(c, proc, (uint32_t)item->u.meta.head.value[0], item->u.meta.text,

@@ -52,15 +52,17 @@ static void on_driver(uint32_t cbid, const struct cupti_callback_data *data)
     struct cupti_state *cupti = &inject.cupti;
     bool wanted = inject.config.range == SESSION_RANGE_CUDA_PROFILER_API;
     if (cbid == CUPTI_ID_DRIVER_PROFILER_START && data->site == CUPTI_SITE_EXIT) {
+        static const struct inject_range_text no_text = {"", 0, 0};
         bool opens = wanted && !atomic_exchange(&cupti->range_open, true);
-        if (opens) {
-            session_control_range_open(inject.control, SESSION_CAUSE_PROFILER_API);
+        if (opens && !inject_range_open(&no_text)) {
+            atomic_store(&cupti->range_open, false);
+            opens = false;
         }
         status(SPOOL_STATUS_PROFILER_START, opens ? 1 : 0, 0, NULL);
     } else if (cbid == CUPTI_ID_DRIVER_PROFILER_STOP && data->site == CUPTI_SITE_ENTER) {
         bool closes = wanted && atomic_exchange(&cupti->range_open, false);
         if (closes) {
-            session_control_range_close(inject.control, SESSION_CAUSE_PROFILER_API);
+            inject_range_close();
         }
         status(SPOOL_STATUS_PROFILER_STOP, closes ? 1 : 0, 0, NULL);
         atomic_store(&cupti->flush_asked, true);
@@ -323,6 +325,7 @@ void cupti_start(void)
 void cupti_fork_child(void)
 {
     struct cupti_state *cupti = &inject.cupti;
+    atomic_store(&cupti->range_open, false);
     if (atomic_load(&cupti->active)) {
         atomic_store(&cupti->forked, true);
         cupti_buffer_fork_child(cupti);

@@ -47,42 +47,34 @@ static uint64_t load_u64(const uint8_t *at)
     return value;
 }
 
-/* Reads the log of the control page into stretches of collecting. A change seen here came before
- * every buffer drained next. */
+/* A change seen here came before every buffer drained next. */
 void cupti_read_intervals(struct cupti_state *cupti)
 {
-    struct session_transition change;
-    uint64_t count = atomic_load(&inject.control->log_count);
-    while (cupti->log_read < count && cupti->log_read < SESSION_LOG_ENTRIES) {
-        if (!session_control_transition(inject.control, cupti->log_read, &change)) {
-            return;
-        }
-        cupti->log_read++;
-        bool open = cupti->interval_count > 0 &&
-                    cupti->intervals[cupti->interval_count - 1].end_ns == INT64_MAX;
-        if (change.collect == 0 && open) {
-            cupti->intervals[cupti->interval_count - 1].end_ns = change.real_ns;
-        } else if (change.collect != 0 && !open && cupti->interval_count < CUPTI_INTERVALS) {
-            cupti->intervals[cupti->interval_count++] =
-                (struct cupti_interval){change.real_ns, INT64_MAX};
-        }
-    }
+    cupti->interval_count = inject_range_stretches(cupti->intervals, &cupti->intervals_all);
 }
 
 /* True if [BEGIN, END] touches a stretch of collecting. Times that are no times (0, end before
- * begin) are kept: the converter counts them. */
+ * begin), or before what is remembered, are kept: the converter looks at all of them again. */
 static bool collected(const struct cupti_state *cupti, int64_t begin_ns, int64_t end_ns)
 {
-    if (begin_ns <= 0 || end_ns < begin_ns || cupti->interval_count == CUPTI_INTERVALS) {
-        return cupti->interval_count > 0;
+    uint32_t count = cupti->interval_count;
+    if (!cupti->intervals_all && (count == 0 || begin_ns < cupti->intervals[0].begin_ns)) {
+        return true;
     }
-    for (uint32_t i = cupti->interval_count; i > 0; i--) {
-        const struct cupti_interval *interval = &cupti->intervals[i - 1];
-        if (begin_ns < interval->end_ns && end_ns >= interval->begin_ns) {
-            return true;
+    if (begin_ns <= 0 || end_ns < begin_ns) {
+        return count > 0;
+    }
+    /* The first stretch that ends behind the beginning. */
+    uint32_t low = 0;
+    while (low < count) {
+        uint32_t middle = low + (count - low) / 2;
+        if (cupti->intervals[middle].end_ns <= begin_ns) {
+            low = middle + 1;
+        } else {
+            count = middle;
         }
     }
-    return false;
+    return low < cupti->interval_count && cupti->intervals[low].begin_ns <= end_ns;
 }
 
 /* Blanks an API record that the filter leaves out: an id of 0 is none. */

@@ -104,7 +104,7 @@ void cupti_say_flushed(struct cupti_state *cupti)
  * about to end the command. */
 static void flush_when_over(struct cupti_state *cupti)
 {
-    if (!atomic_load(&cupti->flushed_at_end) && session_control_over(inject.control)) {
+    if (!atomic_load(&cupti->flushed_at_end) && inject_over()) {
         if (!cupti_rival_is_there(cupti)) {
             flush(cupti, CUPTI_FLUSH_FORCED, false);
         }

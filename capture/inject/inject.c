@@ -104,6 +104,7 @@ static void leave_parent(void)
     inject.spool_serial++;
     atomic_store(&inject.spool_state, INJECT_SPOOL_NONE);
     atomic_store(&inject.exited, false);
+    inject_range_start();
     nvtx_fork_child();
     cupti_fork_child();
 }
@@ -153,6 +154,7 @@ static int start_locked(void)
         return -1;
     }
     spool_place_learn(&inject.place);
+    inject_range_start();
     nvtx_start();
     (void)pthread_atfork(NULL, NULL, fork_child);
     inject_at_exit();

@@ -23,6 +23,7 @@
 
 #include "capture/inject/nvtx_abi.h"
 #include "capture/spool/cupti_abi.h"
+#include "capture/spool/ranges.h"
 #include "capture/spool/session.h"
 #include "capture/spool/spool_write.h"
 
@@ -148,7 +149,7 @@ struct cupti_state {
     struct cupti_names *names;
     struct cupti_interval intervals[CUPTI_INTERVALS];
     uint32_t interval_count;
-    uint32_t log_read;
+    bool intervals_all; /* false: there were earlier ones */
     pthread_t thread;
     bool thread_runs;
     sem_t wake;
@@ -161,6 +162,22 @@ struct cupti_state {
     _Atomic bool flushed_at_end; /* nothing more will come that a kill could lose */
     uint64_t buffers_walked;
     uint64_t records_walked;
+};
+
+/* The capture range of this process (range.c). */
+struct inject_range {
+    struct session_ranges ranges;
+    pthread_mutex_t lock;
+    struct cupti_interval stretches[CUPTI_INTERVALS]; /* the newest; a ring */
+    uint32_t count; /* so many there were */
+    bool said_early;
+};
+
+/* What opened it: the text and the domain of an NVTX range; "" and 0 otherwise. */
+struct inject_range_text {
+    const char *text;
+    size_t bytes;
+    uint32_t domain;
 };
 
 enum inject_spool_state {
@@ -188,6 +205,7 @@ struct inject {
     _Atomic bool exited;
     uint8_t *arena;
     size_t arena_left;
+    struct inject_range range;
     struct nvtx_state nvtx;
     struct cupti_state cupti;
 };
@@ -224,6 +242,29 @@ static inline struct spool_writer *inject_spool_now(void)
         atomic_load_explicit(&inject.spool_state, memory_order_acquire) == INJECT_SPOOL_READY;
     return ready ? &inject.writer : NULL;
 }
+
+/* True while events of this process are kept. */
+static inline bool inject_collecting(void)
+{
+    return session_control_collecting(inject.control) &&
+           atomic_load_explicit(&inject.range.ranges.collecting, memory_order_relaxed);
+}
+
+/* True when nothing of this process will be kept any more. */
+static inline bool inject_over(void)
+{
+    return session_control_stopped(inject.control) || atomic_load(&inject.range.ranges.used_up);
+}
+
+/* range.c: the caller keeps open and close paired, and lets no two threads do it at once. Open is
+ * false where no range may open now: the gate is not GO, or all that were wanted are recorded. */
+void inject_range_start(void);
+bool inject_range_open(const struct inject_range_text *text);
+void inject_range_close(void);
+
+/* The stretches of collecting, oldest first, up to CUPTI_INTERVALS; *all is false where older ones
+ * are forgotten. */
+uint32_t inject_range_stretches(struct cupti_interval *out, bool *all);
 
 /* Memory that is never given back; NULL when there is none. With inject.lock held. */
 void *inject_alloc(size_t bytes);

@@ -213,7 +213,7 @@ static bool __attribute__((noinline)) make_room(struct nvtx_thread *thread, size
         count_loss(SPOOL_LOSS_NVTX_REENTRANT);
         return false;
     }
-    if (!session_control_collecting(inject.control)) {
+    if (!inject_collecting()) {
         return false;
     }
     if ((size_t)(thread->end - thread->at) >= bytes) {
@@ -242,8 +242,7 @@ static inline uint8_t *begin(uint8_t type, uint8_t flags, const struct nvtx_note
     if (UNLIKELY(!domain->wanted)) {
         return NULL;
     }
-    if (UNLIKELY(thread->busy != 0 || inject_is_copy() ||
-                 !session_control_collecting(inject.control) ||
+    if (UNLIKELY(thread->busy != 0 || inject_is_copy() || !inject_collecting() ||
                  (size_t)(thread->end - thread->at) < bytes) &&
         !make_room(thread, bytes)) {
         return NULL;
@@ -314,7 +313,7 @@ static inline bool emit_repeat(uint8_t type, const char *text)
     struct nvtx_thread *thread = &self;
     const size_t bytes = sizeof(struct spool_nvtx) + 2 * sizeof(uint32_t);
     if (UNLIKELY(!inject.nvtx.default_domain.wanted || thread->busy != 0 || text == NULL ||
-                 inject_is_copy() || !session_control_collecting(inject.control) ||
+                 inject_is_copy() || !inject_collecting() ||
                  (size_t)(thread->end - thread->at) < bytes)) {
         return false;
     }

@@ -2,7 +2,8 @@
  * The capture range opened by an NVTX range (-c nvtx -p TEXT@DOMAIN): any push or start whose text
  * and domain match, be the text registered or not. It closes with its own end: the pop of the same
  * thread, domain and depth, or the end of the same range id. While it is open in this process,
- * further matches do nothing.
+ * further matches do nothing. One that begins before the delay has passed is not opened: the next
+ * one is, so that what is recorded is whole.
  */
 #include <string.h>
 
@@ -84,20 +85,16 @@ static uint64_t hash(const char *text, size_t bytes)
     return value;
 }
 
-static void status(enum spool_status code, const struct nvtx_note *domain, const char *text,
-                   size_t bytes)
+static void say_seen(const struct nvtx_note *domain, const char *text, size_t bytes)
 {
-    char copy[SESSION_TEXT_BYTES];
     struct spool_writer *writer = inject_spool();
     if (writer == NULL || !nvtx_enter()) {
         return;
     }
-    bytes = bytes < sizeof(copy) ? bytes : sizeof(copy) - 1;
-    memcpy(copy, text, bytes);
-    struct spool_meta head = {.kind = SPOOL_META_STATUS, .code = (uint16_t)code};
+    struct spool_meta head = {.kind = SPOOL_META_STATUS, .code = SPOOL_STATUS_RANGE_SEEN};
     head.domain = domain->head.domain;
     head.value[3] = (uint64_t)clock_read_ns(CLOCK_MONOTONIC);
-    spool_writer_meta(writer, &head, copy, bytes);
+    spool_writer_meta(writer, &head, text, bytes < SESSION_TEXT_BYTES ? bytes : SESSION_TEXT_BYTES);
     nvtx_leave();
 }
 
@@ -125,7 +122,7 @@ static void note_seen(const struct nvtx_note *domain, const char *text, size_t b
     (void)pthread_mutex_unlock(&inject.lock);
     nvtx_leave();
     if (is_new) {
-        status(SPOOL_STATUS_RANGE_SEEN, domain, text, bytes);
+        say_seen(domain, text, bytes);
     }
 }
 
@@ -150,18 +147,20 @@ void nvtx_range_begin(const struct nvtx_event *event)
     if (!atomic_compare_exchange_strong(&inject.nvtx.range_id, &closed, id)) {
         return;
     }
+    const struct inject_range_text what = {text, bytes, event->domain->head.domain};
+    if (!inject_range_open(&what)) {
+        atomic_store(&inject.nvtx.range_id, 0);
+        return;
+    }
     if (event->type == SPOOL_NVTX_PUSH) {
         open_domain = event->domain;
         open_depth = 1;
     }
-    session_control_range_open(inject.control, SESSION_CAUSE_NVTX);
-    status(SPOOL_STATUS_RANGE_OPENED, event->domain, text, bytes);
 }
 
-static void close_range(const struct nvtx_event *event)
+static void close_range(void)
 {
-    session_control_range_close(inject.control, SESSION_CAUSE_NVTX);
-    status(SPOOL_STATUS_RANGE_CLOSED, event->domain, "", 0);
+    inject_range_close();
     atomic_store(&inject.nvtx.range_id, 0);
 }
 
@@ -169,13 +168,13 @@ void nvtx_range_end(const struct nvtx_event *event)
 {
     if (event->type == SPOOL_NVTX_POP) {
         if (open_depth > 0 && event->domain == open_domain && --open_depth == 0) {
-            close_range(event);
+            close_range();
         }
         return;
     }
     uint64_t open = atomic_load(&inject.nvtx.range_id);
     if (open != 0 && open != OPEN_BY_PUSH && open == event->range) {
-        close_range(event);
+        close_range();
     }
 }
 

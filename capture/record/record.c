@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "analysis/base/shell.h"
+#include "capture/record/record_ranges.h"
 #include "capture/spool/clock.h"
 
 enum {
@@ -44,6 +45,7 @@ struct run {
     const struct record_opts *opts;
     struct record_result *result;
     struct record_session session;
+    struct record_ranges ranges;
     sigset_t old_mask;
     struct sigaction old_child;
     sigset_t wanted;
@@ -377,7 +379,8 @@ static void do_timers(struct run *run)
         session_control_set_gate(run->session.control, SESSION_GATE_GO);
     }
     bool range_over = run->opts->kill_signal && run->opts->config.range != SESSION_RANGE_NONE &&
-                      !run->stopped && session_control_over(run->session.control);
+                      !run->stopped &&
+                      record_ranges_over(&run->ranges, run->session.control, now_ns);
     if (range_over || (run->stop_ns && now_ns >= run->stop_ns)) {
         finish_recording(run, now_ns);
     }

@@ -180,7 +180,19 @@ static void add_losses(struct buf *out, const struct convert_result *result)
 static void add_ranges(struct buf *out, const struct record_opts *opts,
                        const struct convert_result *result)
 {
+    char text[TIMEFMT_BYTES];
+    if (result->ranges_done > 0) {
+        buf_addf(out, "  %s capture range%s", timefmt_count((int64_t)result->ranges_done, text),
+                 result->ranges_done == 1 ? "" : "s");
+        buf_addf(out, " in %s process%s\n", timefmt_count((int64_t)result->range_processes, text),
+                 result->range_processes == 1 ? "" : "es");
+    }
     if (!result->range_wanted || result->range_opened) {
+        return;
+    }
+    if (result->range_early) {
+        buf_adds(out, "  nothing was recorded: the capture range began before the --delay had "
+                      "passed, and did not begin again\n");
         return;
     }
     if (opts->config.range == SESSION_RANGE_CUDA_PROFILER_API) {

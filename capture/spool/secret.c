@@ -95,8 +95,10 @@ static size_t plain_name(struct text name, char *out)
     count = 0;
     for (const char *c = name.at; c < name.end; c++) {
         if (is_letter(*c) || is_digit(*c)) {
-            bool upper = *c >= 'A' && *c <= 'Z';
-            out[count++] = upper ? (char)(*c + ('a' - 'A')) : *c;
+            out[count++] = *c;
+        }
+        if (count > 0 && out[count - 1] >= 'A' && out[count - 1] <= 'Z') {
+            out[count - 1] = "abcdefghijklmnopqrstuvwxyz"[out[count - 1] - 'A'];
         }
     }
     return count;

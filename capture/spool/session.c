@@ -362,45 +362,14 @@ static uint32_t state_gate(uint64_t state)
     return (uint32_t)(state >> SESSION_STATE_GATE_SHIFT) & 3U;
 }
 
-static uint32_t state_open(uint64_t state)
+/* The state word for a gate, with the COLLECT bit that follows from it. */
+static uint64_t state_make(enum session_gate gate)
 {
-    return (uint32_t)(state >> SESSION_STATE_OPEN_SHIFT) & 0xffffffU;
+    uint64_t packed = (uint64_t)gate << SESSION_STATE_GATE_SHIFT;
+    return packed | (gate == SESSION_GATE_GO ? SESSION_STATE_COLLECT : 0);
 }
 
-static uint32_t state_done(uint64_t state)
-{
-    return (uint32_t)(state >> SESSION_STATE_DONE_SHIFT) & 0xffffffU;
-}
-
-/* True if no further range may open after DONE of them. */
-static bool ranges_used_up(const struct session_control *control, uint32_t done)
-{
-    if (control->range == SESSION_RANGE_NONE) {
-        return false;
-    }
-    if (control->range_end == SESSION_RANGE_END_STOP) {
-        return done >= 1;
-    }
-    return control->range_end == SESSION_RANGE_END_REPEAT && control->range_repeat > 0 &&
-           done >= control->range_repeat;
-}
-
-/* The state word made of its fields, with the COLLECT bit that follows from them. */
-static uint64_t state_make(const struct session_control *control, uint32_t gate, uint32_t open,
-                           uint32_t done)
-{
-    bool collect = gate == (uint32_t)SESSION_GATE_GO;
-    if (control->range != SESSION_RANGE_NONE) {
-        bool kept_open = control->range_end == SESSION_RANGE_END_NONE && done > 0;
-        collect = collect && (open > 0 || kept_open) && !ranges_used_up(control, done);
-    }
-    uint64_t packed = (uint64_t)open << SESSION_STATE_OPEN_SHIFT;
-    packed |= (uint64_t)done << SESSION_STATE_DONE_SHIFT; /* NOLINT: the swap has set it */
-    packed |= (uint64_t)gate << SESSION_STATE_GATE_SHIFT; /* NOLINT: the swap has set it */
-    return packed | (collect ? SESSION_STATE_COLLECT : 0);
-}
-
-static void log_transition(struct session_control *control, bool collect, enum session_cause cause)
+static void log_transition(struct session_control *control, bool collect)
 {
     uint64_t index = atomic_fetch_add(&control->log_count, 1);
     if (index >= SESSION_LOG_ENTRIES) {
@@ -411,71 +380,23 @@ static void log_transition(struct session_control *control, bool collect, enum s
     entry->mono_ns = clock_read_ns(CLOCK_MONOTONIC);
     entry->pid = (uint32_t)getpid();
     entry->collect = collect ? 1 : 0;
-    entry->cause = (uint16_t)cause;
     atomic_store_explicit(&entry->ready, 1, memory_order_release);
-}
-
-/* Swaps OLD for NEXT; true if it was still OLD. Logs a change of the COLLECT bit. */
-/* NOLINTNEXTLINE(readability-non-const-parameter): the swap writes *OLD */
-static bool state_swap(struct session_control *control, uint64_t *old, uint64_t next,
-                       enum session_cause cause)
-{
-    uint64_t before = *old;
-    if (!atomic_compare_exchange_weak(&control->state, old, next)) {
-        return false;
-    }
-    if (((before ^ next) & SESSION_STATE_COLLECT) != 0) {
-        log_transition(control, (next & SESSION_STATE_COLLECT) != 0, cause);
-    }
-    return true;
 }
 
 void session_control_set_gate(struct session_control *control, enum session_gate gate)
 {
     uint64_t old = atomic_load(&control->state);
-    uint64_t next = 0;
-    do {
-        next = state_make(control, gate, state_open(old), state_done(old));
-    } while (!state_swap(control, &old, next, SESSION_CAUSE_GATE));
+    uint64_t next = state_make(gate);
+    while (!atomic_compare_exchange_weak(&control->state, &old, next)) {
+    }
+    if (((old ^ next) & SESSION_STATE_COLLECT) != 0) {
+        log_transition(control, (next & SESSION_STATE_COLLECT) != 0);
+    }
 }
 
-void session_control_range_open(struct session_control *control, enum session_cause cause)
+bool session_control_stopped(const struct session_control *control)
 {
-    uint64_t old = atomic_load(&control->state);
-    uint64_t next = 0;
-    do {
-        next = state_make(control, state_gate(old), state_open(old) + 1, state_done(old));
-    } while (!state_swap(control, &old, next, cause));
-}
-
-void session_control_range_close(struct session_control *control, enum session_cause cause)
-{
-    uint64_t old = atomic_load(&control->state);
-    uint64_t next = 0;
-    do {
-        uint32_t open = state_open(old);
-        uint32_t done = state_done(old);
-        if (open == 1 && (old & SESSION_STATE_COLLECT) != 0) {
-            done++;
-        }
-        next = state_make(control, state_gate(old), open > 0 ? open - 1 : 0, done);
-    } while (!state_swap(control, &old, next, cause));
-}
-
-uint32_t session_control_ranges_done(const struct session_control *control)
-{
-    return state_done(atomic_load(&control->state));
-}
-
-uint32_t session_control_ranges_open(const struct session_control *control)
-{
-    return state_open(atomic_load(&control->state));
-}
-
-bool session_control_over(const struct session_control *control)
-{
-    uint64_t state = atomic_load(&control->state);
-    return state_gate(state) == SESSION_GATE_STOP || ranges_used_up(control, state_done(state));
+    return state_gate(atomic_load(&control->state)) == SESSION_GATE_STOP;
 }
 
 bool session_control_transition(const struct session_control *control, uint32_t index,

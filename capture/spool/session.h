@@ -17,13 +17,13 @@
  * SESSION_GATE_STOP after --duration or on Ctrl-C; wait; read every *.spool with the reader of
  * capture/spool/spool.h; session_control_close.
  *
- * Protocol of the control page: `state` is the only word that decides; it is changed by
- * compare-and-swap alone, by whoever has a reason (the launcher: the gate; a recorded process: its
- * capture range). Whoever's swap changes the COLLECT bit appends one entry to the log of
- * transitions: it takes the index with a fetch-add on `log_count`, fills the entry, and stores
- * `ready` last with release order. A reader takes entries whose `ready` is set (acquire). An entry
- * that a killed process took and never filled stays not ready and is skipped. Everything else in
- * the page is a counter.
+ * Protocol of the control page: `state` is the gate, changed by compare-and-swap alone. Whoever's
+ * swap changes the COLLECT bit appends one entry to the log of transitions: it takes the index with
+ * a fetch-add on `log_count`, fills the entry, and stores `ready` last with release order. A reader
+ * takes entries whose `ready` is set (acquire). An entry that a killed process took and never filled
+ * stays not ready and is skipped. Capture ranges are no matter of the page: each process opens and
+ * closes its own (spool/ranges.h) and only says in its entry of `processes` how far it is, so that
+ * the launcher knows when all are through. Everything else in the page is a counter.
  */
 #ifndef CUTLINE_CAPTURE_SPOOL_SESSION_H
 #define CUTLINE_CAPTURE_SPOOL_SESSION_H
@@ -37,7 +37,8 @@
 #define SESSION_CONFIG "config"
 #define SESSION_CONTROL "control"
 #define SESSION_CONTROL_MAGIC UINT64_C(0x314c544354554c43)
-#define SESSION_LOG_ENTRIES 4000
+#define SESSION_LOG_ENTRIES 64
+#define SESSION_PROCESSES 2048
 #define SESSION_DOMAINS_MAX 64
 #define SESSION_TEXT_BYTES 256
 #define SESSION_REASONS 64
@@ -105,10 +106,8 @@ struct session_config {
 };
 
 /* Bits of session_control.state. */
-#define SESSION_STATE_COLLECT UINT64_C(1) /* events are kept now; derived from the fields below */
+#define SESSION_STATE_COLLECT UINT64_C(1) /* the gate is GO */
 #define SESSION_STATE_GATE_SHIFT 1 /* 2 bits, enum session_gate */
-#define SESSION_STATE_OPEN_SHIFT 8 /* 24 bits: processes whose capture range is open */
-#define SESSION_STATE_DONE_SHIFT 32 /* 24 bits: capture ranges that are over */
 
 enum session_gate {
     SESSION_GATE_WAIT, /* not yet (--delay) */
@@ -120,17 +119,19 @@ enum session_gate {
 struct session_transition {
     int64_t real_ns; /* CLOCK_REALTIME */
     int64_t mono_ns; /* CLOCK_MONOTONIC */
-    uint32_t pid; /* who did it; the launcher's own pid for the gate */
-    uint16_t collect; /* 1: began, 0: ended */
-    uint16_t cause; /* enum session_cause */
+    uint32_t pid; /* who did it */
+    uint32_t collect; /* 1: began, 0: ended */
     atomic_uint ready;
     uint32_t reserved;
 };
 
-enum session_cause {
-    SESSION_CAUSE_GATE,
-    SESSION_CAUSE_PROFILER_API,
-    SESSION_CAUSE_NVTX
+/* A process that has opened a capture range (spool/ranges.h). */
+struct session_process {
+    _Atomic uint32_t pid; /* 0: the entry is free */
+    _Atomic uint32_t open; /* 1: its range is open */
+    _Atomic uint32_t used_up; /* 1: it has recorded all the ranges that were wanted of it */
+    _Atomic uint32_t done; /* ranges that it has recorded */
+    _Atomic uint64_t start_ticks; /* when it started, as in the head of its spool */
 };
 
 /* The control page. Times of creation are one clock anchor, taken by the launcher. */
@@ -159,6 +160,10 @@ struct session_control {
     _Atomic uint64_t processes_flushed;
     _Atomic uint64_t log_count; /* may exceed SESSION_LOG_ENTRIES: the rest was not kept */
     struct session_transition log[SESSION_LOG_ENTRIES];
+    _Atomic uint64_t ranges_opened; /* capture ranges, of all processes */
+    _Atomic uint64_t ranges_done;
+    /* Those that found no free entry record all the same; nobody waits for them. */
+    struct session_process processes[SESSION_PROCESSES];
 };
 
 /* Fills in the defaults. */
@@ -185,25 +190,15 @@ void session_control_close(struct session_control *control);
  * a signal handler. */
 void session_control_set_gate(struct session_control *control, enum session_gate gate);
 
-/* A process's capture range opened or closed. The caller keeps them paired: one open range for each
- * process. */
-void session_control_range_open(struct session_control *control, enum session_cause cause);
-void session_control_range_close(struct session_control *control, enum session_cause cause);
-
-/* True while events are kept. */
+/* True while the gate is GO: events are kept, unless a capture range decides. */
 static inline bool session_control_collecting(const struct session_control *control)
 {
     return (atomic_load_explicit(&control->state, memory_order_relaxed) & SESSION_STATE_COLLECT) !=
            0;
 }
 
-/* Capture ranges that are over, and those open now. */
-uint32_t session_control_ranges_done(const struct session_control *control);
-uint32_t session_control_ranges_open(const struct session_control *control);
-
-/* True when nothing will be collected any more: the gate is STOP, or the last wanted range is over.
- */
-bool session_control_over(const struct session_control *control);
+/* True when the gate is STOP: nothing will be collected any more. */
+bool session_control_stopped(const struct session_control *control);
 
 /* Copies entry INDEX of the log to *OUT; false where there is none (or it was never filled). */
 bool session_control_transition(const struct session_control *control, uint32_t index,

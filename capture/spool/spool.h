@@ -272,8 +272,9 @@ enum spool_status {
     SPOOL_STATUS_PROFILER_START, /* cuProfilerStart was called; value[0] 1 if it opened the capture
                                     range */
     SPOOL_STATUS_PROFILER_STOP, /* likewise closed */
-    SPOOL_STATUS_RANGE_OPENED, /* the capture range opened; text = range text for NVTX */
-    SPOOL_STATUS_RANGE_CLOSED,
+    SPOOL_STATUS_RANGE_OPENED, /* the capture range opened at value[3]; text = range text for NVTX */
+    SPOOL_STATUS_RANGE_CLOSED, /* it closed; value[0] 1 if the process goes on recording */
+    SPOOL_STATUS_RANGE_EARLY, /* one was there before the delay had passed, and was left alone */
     SPOOL_STATUS_RANGE_SEEN, /* an NVTX range that was not the wanted one; domain; text. The first
                                 16 texts */
     SPOOL_STATUS_THREAD_FAILED, /* the flush thread could not be started; value[0] errno */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "capture/spool/clock.h"
+#include "capture/spool/process.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
@@ -46,19 +47,6 @@ static size_t read_small(const char *path, char *out, size_t size)
     return length;
 }
 
-/* Field 22 of /proc/self/stat: start time in clock ticks since boot. The command in field 2 may
- * hold anything, so count from its closing parenthesis. */
-static uint64_t start_ticks(void)
-{
-    char text[1024];
-    (void)read_small("/proc/self/stat", text, sizeof(text));
-    const char *at = strrchr(text, ')');
-    for (int field = 2; at != NULL && field < 22; field++) {
-        at = strchr(at + 1, ' ');
-    }
-    return at == NULL ? 0 : strtoull(at + 1, NULL, 10);
-}
-
 static void fill_header(struct spool_header *header, uint32_t forked_from)
 {
     struct clock_anchor now;
@@ -68,7 +56,7 @@ static void fill_header(struct spool_header *header, uint32_t forked_from)
     header->pid = (uint32_t)getpid();
     header->ppid = (uint32_t)getppid();
     header->forked_from = forked_from;
-    header->start_ticks = start_ticks();
+    header->start_ticks = process_start_ticks();
     header->created_real_ns = now.real_ns;
     header->created_mono_ns = now.mono_ns;
     header->created_tsc = now.tsc;
@@ -163,7 +151,7 @@ static int create_file(struct spool_writer *writer, const char *dir)
     }
     host[sizeof(host) - 1] = '\0';
     file_name_host(host_name, sizeof(host_name), host);
-    unsigned long long start = start_ticks();
+    unsigned long long start = process_start_ticks();
     for (unsigned n = 0; n < 10000; n++) {
         int length = snprintf(writer->path, sizeof(writer->path), "%s/%s.%ld.%llu.%u%s", dir,
                               host_name, (long)getpid(), start, n, SPOOL_SUFFIX);

@@ -346,6 +346,36 @@ static void profiler(void)
     }
 }
 
+static void fire_profiler(uint32_t cbid)
+{
+    struct cupti_callback_data data = {.site = CUPTI_SITE_ENTER};
+    (void)standin.fire(CUPTI_DOMAIN_DRIVER_API, cbid, &data);
+    data.site = CUPTI_SITE_EXIT;
+    (void)standin.fire(CUPTI_DOMAIN_DRIVER_API, cbid, &data);
+}
+
+/* A kernel that begins now and has ended when this returns. */
+static void run_kernel(const char *name)
+{
+    base_ns = now_ns();
+    put_kernel_named(0, name);
+    while (now_ns() < base_ns + 2000) {
+    }
+}
+
+/* COUNT capture ranges, with one kernel in each and one between each two. */
+static void many_ranges(int count)
+{
+    for (int i = 0; i < count; i++) {
+        run_kernel("outside");
+        fire_profiler(CUPTI_ID_DRIVER_PROFILER_START);
+        nvtx.push_a("a range of many");
+        run_kernel("inside");
+        nvtx.pop();
+        fire_profiler(CUPTI_ID_DRIVER_PROFILER_STOP);
+    }
+}
+
 /* A child that inherits everything: what CUPTI delivers there is not ours. */
 static void fork_after(void)
 {
@@ -632,6 +662,8 @@ static void run_mode(const char *mode, const char *value)
         bad_buffers();
     } else if (strcmp(mode, "profiler") == 0) {
         profiler();
+    } else if (strcmp(mode, "ranges") == 0) {
+        many_ranges((int)number);
     } else if (strcmp(mode, "fork") == 0) {
         fork_after();
     } else if (strcmp(mode, "wait") == 0) {

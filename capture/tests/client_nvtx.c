@@ -531,6 +531,67 @@ static void phases(void)
     }
 }
 
+/* One worker: COUNT steps (0: for ever), each with a mark; it goes on with the next one when the
+ * other worker has begun its own, so that one step at least is open at any time. */
+static void worker(int number, long count, int read_fd, int write_fd)
+{
+    char token = '.';
+    for (long i = 0; count == 0 || i < count; i++) {
+        char text[64];
+        (void)snprintf(text, sizeof(text), "in step %ld of worker %d", i, number);
+        if (read(read_fd, &token, 1) != 1) {
+            break;
+        }
+        if (i > 0) {
+            nvtx.pop();
+        }
+        nvtx.push_a("a step of a worker");
+        nvtx.mark_a(text);
+        if (write(write_fd, &token, 1) != 1) {
+            break;
+        }
+    }
+    nvtx.pop();
+    exit(0);
+}
+
+/* Two forked workers whose steps overlap. */
+static void workers(long count)
+{
+    int to_first[2];
+    int to_second[2];
+    if (pipe(to_first) != 0 || pipe(to_second) != 0 || write(to_first[1], ".", 1) != 1) {
+        exit(9);
+    }
+    (void)signal(SIGPIPE, SIG_IGN);
+    nvtx.push_a("start of the server");
+    nvtx.pop();
+    if (fork() == 0) {
+        worker(0, count, to_first[0], to_second[1]);
+    }
+    if (fork() == 0) {
+        worker(1, count, to_second[0], to_first[1]);
+    }
+    (void)close(to_first[0]);
+    (void)close(to_first[1]);
+    (void)close(to_second[0]);
+    (void)close(to_second[1]);
+    while (wait(NULL) > 0) {
+    }
+}
+
+/* Steps without a pause between them, each of COUNT marks, for ever. */
+static void endless_steps(int count)
+{
+    for (;;) {
+        nvtx.push_a("a step of the loop");
+        for (int i = 0; i < count; i++) {
+            nvtx.mark_a("a mark of a step");
+        }
+        nvtx.pop();
+    }
+}
+
 static void run_mode(const char *mode, const char *value, int number)
 {
     if (strcmp(mode, "all") == 0) {
@@ -566,6 +627,10 @@ static void run_mode(const char *mode, const char *value, int number)
         renames(value);
     } else if (strcmp(mode, "fork-strings") == 0) {
         fork_strings(number);
+    } else if (strcmp(mode, "workers") == 0) {
+        workers(number);
+    } else if (strcmp(mode, "steps") == 0) {
+        endless_steps(number);
     } else if (strcmp(mode, "long") == 0) {
         long_texts();
     } else if (strcmp(mode, "phases") == 0) {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "analysis/tests/check.h"
+#include "capture/spool/ranges.h"
 #include "capture/tests/support.h"
 
 #define ARGS(...) \
@@ -528,14 +529,16 @@ static void test_capture_range(void **state)
     assert_string_equal(loot_status(&loot, SPOOL_STATUS_RANGE_OPENED, 0)->text, "step");
     assert_string_equal(loot_status(&loot, SPOOL_STATUS_RANGE_CLOSED, 0)->text, "");
     assert_string_equal(loot_status(&loot, SPOOL_STATUS_RANGE_SEEN, 0)->text, "warm-up");
-    assert_true(session_control_over(trial.control));
+    assert_true(session_ranges_over(trial.control));
     struct session_transition change;
     assert_true(session_control_transition(trial.control, 0, &change));
-    assert_int_equal(change.collect, 1);
-    assert_int_equal(change.cause, SESSION_CAUSE_NVTX);
-    assert_true(session_control_transition(trial.control, 1, &change));
-    assert_int_equal(change.collect, 0);
-    assert_false(session_control_transition(trial.control, 2, &change));
+    assert_int_equal(change.collect, 1); /* the gate, and nothing else */
+    assert_false(session_control_transition(trial.control, 1, &change));
+    uint64_t opened = loot_status(&loot, SPOOL_STATUS_RANGE_OPENED, 0)->head.value[3];
+    uint64_t closed = loot_status(&loot, SPOOL_STATUS_RANGE_CLOSED, 0)->head.value[3];
+    assert_true((uint64_t)change.mono_ns < opened && opened < closed);
+    assert_int_equal(loot_status(&loot, SPOOL_STATUS_RANGE_CLOSED, 0)->head.value[0], 0);
+    assert_int_equal(loot_status(&loot, SPOOL_STATUS_RANGE_OPENED, 1)->head.value[0], 999);
     loot_free(&loot);
     trial_end(&trial);
 
@@ -551,13 +554,13 @@ static void test_capture_range(void **state)
 
     run_phases(&trial, &loot, "step", "*", SESSION_RANGE_END_REPEAT);
     assert_int_equal(loot.nvtx_count, 14);
-    assert_int_equal(session_control_ranges_done(trial.control), 2);
+    assert_int_equal(atomic_load(&trial.control->ranges_done), 2);
     loot_free(&loot);
     trial_end(&trial);
 
     run_phases(&trial, &loot, "never", "*", SESSION_RANGE_END_STOP);
     assert_int_equal(loot.nvtx_count, 0);
-    assert_int_equal(session_control_ranges_done(trial.control), 0);
+    assert_int_equal(atomic_load(&trial.control->ranges_done), 0);
     assert_string_equal(loot_status(&loot, SPOOL_STATUS_RANGE_SEEN, 2)->text, "step");
     loot_free(&loot);
     trial_end(&trial);

@@ -159,8 +159,9 @@ static const struct opts_option OPTIONS[] = {
              "of --nvtx-capture. Default: none; hotkey is taken for it."},
     {0, "capture-range-end", "WHAT", .kind = OPTS_CALL, .call = call_range_end,
      .choices = "none|stop|stop-shutdown|repeat|repeat-shutdown",
-     .help = "After the range: none (go on recording), stop (default), stop-shutdown (end the "
-             "command as --kill says), repeat[:N], repeat-shutdown:N."},
+     .help =
+         "After the range: none (go on recording), stop (default), stop-shutdown (end the "
+         "command as --kill says), repeat[:N], repeat-shutdown:N. Each process counts its own."},
     {0, "stop-on-range-end", .kind = OPTS_BOOL, .at = AT(stop_on_range_end),
      .help = "The old form: true is --capture-range-end=stop, false is none."},
     {'p', "nvtx-capture", "RANGE[@DOMAIN]", .kind = OPTS_CALL, .call = call_nvtx_capture,
@@ -168,7 +169,8 @@ static const struct opts_option OPTIONS[] = {
              "one without a name, as RANGE alone. Registered and other "
              "texts match."},
     {'y', "delay", "SECONDS", .kind = OPTS_TIME, .unit_ns = 1000000000, .at = AT(record.delay_ns),
-     .help = "Begin to record so long after the start."},
+     .help =
+         "Begin to record so long after the start; of capture ranges, with the next whole one."},
     {'d', "duration", "SECONDS", .kind = OPTS_TIME, .unit_ns = 1000000000,
      .at = AT(record.duration_ns),
      .help = "Record for so long. The command goes on, unless --kill is given."},
