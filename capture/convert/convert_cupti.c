@@ -444,6 +444,89 @@ static int write_pool(const struct row *row, struct err *err)
     return store_writer_row(row->c->writer, STORE_TABLE_MEMORY_POOL, cells, err);
 }
 
+/* Records of unified memory are of several sorts: the number of the kind and, above it, one of
+ * these. */
+enum um_sort {
+    UM_NOT_STORED,
+    UM_MIGRATION,
+    UM_CPU_FAULT,
+    UM_GPU_FAULT
+};
+#define UM_KIND(sort) (CUPTI_KIND_UNIFIED_MEMORY_COUNTER | (uint32_t)(sort) << 8)
+
+/* What CUPTI's counters are, and the copy kind of nsys of those that move memory. */
+static const struct um_counter {
+    enum um_sort sort;
+    int copy_kind;
+    enum cupti_field device;
+} um_counters[] = {
+    [1] = {UM_MIGRATION, 11, CUPTI_UVM_DST_ID}, /* host to device */
+    [2] = {UM_MIGRATION, 12, CUPTI_UVM_SRC_ID},
+    [3] = {UM_CPU_FAULT, 0, CUPTI_UVM_SRC_ID},
+    [4] = {UM_GPU_FAULT, 0, CUPTI_UVM_SRC_ID},
+    [8] = {UM_MIGRATION, 13, CUPTI_UVM_DST_ID}, /* device to device */
+};
+
+static const struct um_counter *um_counter_of(const void *record, uint32_t bytes)
+{
+    uint64_t number = cupti_get(record, bytes, CUPTI_UVM_COUNTER_KIND);
+    return &um_counters[number < sizeof um_counters / sizeof *um_counters ? number : 0];
+}
+
+static int write_migration(const struct row *row, struct err *err)
+{
+    const struct um_counter *counter = um_counter_of(row->record, row->event->bytes);
+    struct store_cell cells[STORE_MEMCPY_N] = {
+        [STORE_MEMCPY_START] = store_cell_int(row->event->start),
+        [STORE_MEMCPY_END] = store_cell_int(row->event->end),
+        [STORE_MEMCPY_DEVICE_ID] = int_of(row, counter->device),
+        [STORE_MEMCPY_CONTEXT_ID] = store_cell_int(0), /* of no context, stream or call */
+        [STORE_MEMCPY_STREAM_ID] = store_cell_int(0),
+        [STORE_MEMCPY_CORRELATION_ID] = store_cell_int(0),
+        [STORE_MEMCPY_GLOBAL_PID] = store_cell_int(row->proc->global_pid),
+        [STORE_MEMCPY_BYTES] = int_of(row, CUPTI_UVM_VALUE),
+        [STORE_MEMCPY_COPY_KIND] = store_cell_int(counter->copy_kind),
+        [STORE_MEMCPY_SRC_KIND] = store_cell_int(MEM_KIND_UNKNOWN),
+        [STORE_MEMCPY_DST_KIND] = store_cell_int(MEM_KIND_UNKNOWN),
+        [STORE_MEMCPY_MIGRATION_CAUSE] = int_of(row, CUPTI_UVM_FLAGS),
+        [STORE_MEMCPY_VIRTUAL_ADDRESS] = int_of(row, CUPTI_UVM_ADDRESS),
+        [STORE_MEMCPY_COPY_COUNT] = store_cell_int(1),
+    };
+    return store_writer_row(row->c->writer, STORE_TABLE_MEMCPY, cells, err);
+}
+
+static int write_cpu_fault(const struct row *row, struct err *err)
+{
+    int64_t unknown = 0;
+    if (convert_string_id(row->c, "", 0, &unknown, err) < 0) {
+        return -1;
+    }
+    struct store_cell cells[STORE_UM_CPU_FAULT_N] = {
+        [STORE_UM_CPU_FAULT_START] = store_cell_int(row->event->start),
+        [STORE_UM_CPU_FAULT_GLOBAL_PID] = store_cell_int(row->proc->global_pid),
+        [STORE_UM_CPU_FAULT_ADDRESS] = int_of(row, CUPTI_UVM_ADDRESS),
+        [STORE_UM_CPU_FAULT_ORIGINAL_FAULT_PC] = int_of(row, CUPTI_UVM_VALUE),
+        [STORE_UM_CPU_FAULT_CPU_INSTRUCTION] = store_cell_int(unknown),
+        [STORE_UM_CPU_FAULT_MODULE] = store_cell_int(unknown),
+        [STORE_UM_CPU_FAULT_UNRESOLVED_FAULT_PC] = int_of(row, CUPTI_UVM_VALUE),
+    };
+    return store_writer_row(row->c->writer, STORE_TABLE_UM_CPU_FAULT, cells, err);
+}
+
+static int write_gpu_fault(const struct row *row, struct err *err)
+{
+    struct store_cell cells[STORE_UM_GPU_FAULT_N] = {
+        [STORE_UM_GPU_FAULT_START] = store_cell_int(row->event->start),
+        [STORE_UM_GPU_FAULT_END] = store_cell_int(row->event->end),
+        [STORE_UM_GPU_FAULT_GLOBAL_PID] = store_cell_int(row->proc->global_pid),
+        [STORE_UM_GPU_FAULT_DEVICE_ID] = int_of(row, CUPTI_UVM_SRC_ID),
+        [STORE_UM_GPU_FAULT_ADDRESS] = int_of(row, CUPTI_UVM_ADDRESS),
+        [STORE_UM_GPU_FAULT_NUMBER_OF_PAGE_FAULTS] = int_of(row, CUPTI_UVM_VALUE),
+        [STORE_UM_GPU_FAULT_FAULT_ACCESS_TYPE] = int_of(row, CUPTI_UVM_FLAGS),
+    };
+    return store_writer_row(row->c->writer, STORE_TABLE_UM_GPU_FAULT, cells, err);
+}
+
 /* ---- kinds ----------------------------------------------------------------------------------- */
 
 #define NONE CUPTI_FIELD_COUNT
@@ -489,6 +572,12 @@ static const struct kind kinds[] = {
     {CUPTI_KIND_MEMORY_POOL, "memory pool", CONVERT_POOL, STORE_TABLE_MEMORY_POOL,
      CUPTI_POOL_TIMESTAMP, NONE, false, CUPTI_POOL_CORRELATION_ID, CUPTI_POOL_DEVICE_ID, NONE,
      write_pool},
+    {UM_KIND(UM_MIGRATION), "migration", CONVERT_MEMCPY, STORE_TABLE_MEMCPY, CUPTI_UVM_START,
+     CUPTI_UVM_END, false, NONE, NONE, NONE, write_migration},
+    {UM_KIND(UM_CPU_FAULT), "page fault", CONVERT_UM_CPU_FAULT, STORE_TABLE_UM_CPU_FAULT,
+     CUPTI_UVM_START, NONE, false, NONE, NONE, NONE, write_cpu_fault},
+    {UM_KIND(UM_GPU_FAULT), "page fault", CONVERT_UM_GPU_FAULT, STORE_TABLE_UM_GPU_FAULT,
+     CUPTI_UVM_START, CUPTI_UVM_END, false, NONE, CUPTI_UVM_SRC_ID, NONE, write_gpu_fault},
 };
 /* clang-format on */
 
@@ -634,6 +723,9 @@ int convert_cupti_add(struct convert *c, struct convert_proc *proc, const struct
                       struct err *err)
 {
     uint32_t number = item->u.cupti.kind;
+    if (number == CUPTI_KIND_UNIFIED_MEMORY_COUNTER) {
+        number = UM_KIND(um_counter_of(item->u.cupti.record, item->u.cupti.bytes)->sort);
+    }
     const struct kind *kind = kind_of(number);
     if (!kind && spool_cupti_is_metadata(number)) {
         return convert_cupti_describe(c, proc, number, item->u.cupti.record, item->u.cupti.bytes,

@@ -203,6 +203,8 @@ static int recorder_notes(struct convert *c, struct err *err)
         {"driver-api", yes_no(config->driver_api)},
         {"cuda-graph-trace", config->graph == SESSION_GRAPH_NODE ? "node" : "graph"},
         {"cuda-memory-usage", yes_no(config->memory_usage)},
+        {"cuda-um-cpu-page-faults", yes_no(config->um_cpu_faults)},
+        {"cuda-um-gpu-page-faults", yes_no(config->um_gpu_faults)},
         {"cuda-flush-interval-ms", flush},
         {"capture-range", config->range <= SESSION_RANGE_NVTX ? ranges[config->range] : NULL},
         {"nvtx-capture", config->range == SESSION_RANGE_NVTX ? config->range_message : NULL},

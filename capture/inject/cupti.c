@@ -31,8 +31,7 @@ static void status(enum spool_status code, uint64_t value0, uint64_t value1, con
     }
 }
 
-/* Says what a failed call means; true if it was a success. */
-static bool check(int result, uint32_t kind, const char *function)
+bool cupti_check(int result, uint32_t kind, const char *function)
 {
     if (result == CUPTI_RESULT_SUCCESS) {
         return true;
@@ -67,7 +66,7 @@ static void on_driver(uint32_t cbid, const struct cupti_callback_data *data)
         status(SPOOL_STATUS_PROFILER_STOP, closes ? 1 : 0, 0, NULL);
         atomic_store(&cupti->flush_asked, true);
         (void)sem_post(&cupti->wake);
-    } else {
+    } else if (!cupti_ends(cupti, CUPTI_DOMAIN_DRIVER_API, cbid, data->site)) {
         cupti_rival_count(cbid, data->site);
     }
 }
@@ -89,6 +88,9 @@ static void on_resource(uint32_t cbid, const struct cupti_resource_data *data)
             (void)cupti->call.get_device_id(data->context, &device);
         }
         status(SPOOL_STATUS_CONTEXT_CREATED, context, device, NULL);
+        cupti_um_start(cupti);
+    } else if (cbid == CUPTI_ID_RESOURCE_CU_INIT_FINISHED) {
+        cupti_um_start(cupti);
     } else if (cbid == CUPTI_ID_RESOURCE_CONTEXT_DESTROY_STARTING) {
         /* No flush from a resource callback: our thread does it. */
         atomic_store(&cupti->flush_asked, true);
@@ -106,6 +108,9 @@ static void on_callback(void *user, int domain, uint32_t cbid, const void *data)
     }
     if (domain == CUPTI_DOMAIN_DRIVER_API) {
         on_driver(cbid, data);
+    } else if (domain == CUPTI_DOMAIN_RUNTIME_API) {
+        const struct cupti_callback_data *call = data;
+        (void)cupti_ends(&inject.cupti, domain, cbid, call->site);
     } else if (domain == CUPTI_DOMAIN_RESOURCE) {
         on_resource(cbid, data);
     } else if (domain == CUPTI_DOMAIN_STATE) {
@@ -137,7 +142,7 @@ static bool subscribe(struct cupti_state *cupti)
         say_busy(cupti);
         return false;
     }
-    return check(result, 0, "cuptiSubscribe");
+    return cupti_check(result, 0, "cuptiSubscribe");
 }
 
 /* Sizes of records by kind: the parser of CUPTI steps over two made-up records, and the step is the
@@ -171,8 +176,8 @@ static void set_attributes(struct cupti_state *cupti)
     uint8_t per_thread = 0;
     size_t size = sizeof(one);
     if (cupti->call.set_thread_id_type != NULL) {
-        (void)check(cupti->call.set_thread_id_type(CUPTI_THREAD_ID_SYSTEM), 0,
-                    "cuptiSetThreadIdType");
+        (void)cupti_check(cupti->call.set_thread_id_type(CUPTI_THREAD_ID_SYSTEM), 0,
+                          "cuptiSetThreadIdType");
     }
     if (cupti->call.set_attribute != NULL) {
         (void)cupti->call.set_attribute(CUPTI_ATTRIBUTE_ZEROED_OUT_BUFFER, &size, &one);
@@ -214,6 +219,7 @@ static uint64_t wanted_kinds(const struct session_config *config)
     }
     if (config->graph == SESSION_GRAPH_GRAPH) {
         kinds |= UINT64_C(1) << CUPTI_KIND_GRAPH_TRACE;
+        kinds |= inject.cupti.device_graphs ? UINT64_C(1) << CUPTI_KIND_DEVICE_GRAPH_TRACE : 0;
     }
     if (config->memory_usage) {
         kinds |= UINT64_C(1) << CUPTI_KIND_MEMORY2 | UINT64_C(1) << CUPTI_KIND_MEMORY_POOL;
@@ -230,7 +236,7 @@ static uint64_t enable_kinds(struct cupti_state *cupti)
         if ((wanted >> kind & 1U) == 0 || cupti->sizes[kind] == 0) {
             continue;
         }
-        if (check(cupti->call.enable((int)kind), kind, "cuptiActivityEnable")) {
+        if (cupti_check(cupti->call.enable((int)kind), kind, "cuptiActivityEnable")) {
             on |= UINT64_C(1) << kind;
         }
     }
@@ -243,6 +249,7 @@ static void enable_callbacks(struct cupti_state *cupti)
         int domain;
         uint32_t cbid;
     } wanted[] = {
+        {CUPTI_DOMAIN_RESOURCE, CUPTI_ID_RESOURCE_CU_INIT_FINISHED},
         {CUPTI_DOMAIN_RESOURCE, CUPTI_ID_RESOURCE_CONTEXT_CREATED},
         {CUPTI_DOMAIN_RESOURCE, CUPTI_ID_RESOURCE_CONTEXT_DESTROY_STARTING},
         {CUPTI_DOMAIN_DRIVER_API, CUPTI_ID_DRIVER_PROFILER_START},
@@ -256,10 +263,11 @@ static void enable_callbacks(struct cupti_state *cupti)
             cupti->call.enable_callback(1, cupti->subscriber, wanted[i].domain, wanted[i].cbid);
         /* The state domain came with 12.2. */
         if (wanted[i].domain != CUPTI_DOMAIN_STATE) {
-            (void)check(result, 0, "cuptiEnableCallback");
+            (void)cupti_check(result, 0, "cuptiEnableCallback");
         }
     }
     cupti_graph_enable(cupti);
+    cupti_ends_enable(cupti);
 }
 
 /* Turns recording on. Our thread starts last: it may find buffers to handle at once. */
@@ -268,13 +276,14 @@ static void activate(struct cupti_state *cupti, struct spool_writer *writer)
     (void)sem_init(&cupti->wake, 0, 0);
     (void)sem_init(&cupti->finished, 0, 0);
     set_attributes(cupti);
+    cupti_optional_start(cupti);
     if (!cupti_buffer_start(cupti)) {
         return;
     }
     cupti_buffer_prepare(cupti);
     atomic_store(&cupti->active, true);
-    if (!check(cupti->call.register_callbacks(cupti_buffer_request, cupti_buffer_complete), 0,
-               "cuptiActivityRegisterCallbacks")) {
+    if (!cupti_check(cupti->call.register_callbacks(cupti_buffer_request, cupti_buffer_complete), 0,
+                     "cuptiActivityRegisterCallbacks")) {
         return;
     }
     cupti_rival_watch(cupti);

@@ -113,7 +113,7 @@ struct cupti_names; /* cupti_names.c */
 /* Another profiler that took CUPTI's buffers over (cupti_rival.c). Only our thread has it. */
 struct cupti_rival {
     const void *place; /* of our callbacks in CUPTI's data; NULL: not found */
-    bool there;
+    _Atomic bool there;
 };
 
 struct cupti_state {
@@ -138,6 +138,8 @@ struct cupti_state {
     _Atomic bool context_seen;
     _Atomic bool range_open; /* capture range: cudaProfilerStart in this process */
     _Atomic bool interfered;
+    bool device_graphs; /* CUPTI records graphs that a device launches */
+    _Atomic bool um_started;
     struct cupti_rival rival;
     struct cupti_slot *slots; /* CUPTI_SLOTS, by the address of the buffer */
     _Atomic uint32_t slots_far; /* how far from its place a buffer was entered at most */
@@ -362,6 +364,18 @@ void cupti_count(struct cupti_state *cupti, const struct cupti_slot *slot,
 /* Reads a buffer that CUPTI has still and notes the names in it; changes nothing. */
 void cupti_learn(struct cupti_state *cupti, const struct cupti_slot *slot,
                  struct spool_writer *writer);
+
+/* Says what a failed call means; true if it was a success. From a thread of the program. */
+bool cupti_check(int result, uint32_t kind, const char *function);
+
+/* cupti_optional.c. Before any kind is enabled: */
+void cupti_optional_start(struct cupti_state *cupti);
+/* Once the driver has started: */
+void cupti_um_start(struct cupti_state *cupti);
+/* Asks for the callbacks of calls that end a context, and flushes before such a call; true if it is
+ * one. */
+void cupti_ends_enable(struct cupti_state *cupti);
+bool cupti_ends(struct cupti_state *cupti, int domain, uint32_t cbid, int site);
 
 /* cupti_rival.c. After the callbacks were registered: */
 void cupti_rival_watch(struct cupti_state *cupti);

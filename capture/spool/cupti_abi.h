@@ -102,6 +102,8 @@ enum cupti_site {
 
 /* CUpti_ActivityAttribute, CUpti_ActivityThreadIdType, flags of cuptiActivityFlushAll. */
 enum cupti_attribute {
+    CUPTI_ATTRIBUTE_DEVICE_BUFFER_SIZE = 0,
+    CUPTI_ATTRIBUTE_DEVICE_BUFFER_POOL_LIMIT = 2,
     CUPTI_ATTRIBUTE_ZEROED_OUT_BUFFER = 5,
     CUPTI_ATTRIBUTE_PER_THREAD_BUFFER = 9
 };
@@ -161,6 +163,14 @@ typedef void (*cupti_request_fn)(uint8_t **buffer, size_t *size, size_t *max_rec
 typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffer, size_t size,
                                   size_t valid);
 
+/* CUpti_ActivityUnifiedMemoryCounterConfig. */
+struct cupti_um_config {
+    uint32_t scope;
+    uint32_t kind;
+    uint32_t device;
+    uint32_t enable;
+};
+
 /* The functions that are looked up. X(member, symbol, parameters): all return int. */
 #define CUPTI_FUNCTIONS(X) \
     X(get_version, cuptiGetVersion, (uint32_t * version)) \
@@ -177,6 +187,10 @@ typedef void (*cupti_complete_fn)(void *context, uint32_t stream, uint8_t *buffe
     X(register_callbacks, cuptiActivityRegisterCallbacks, \
       (cupti_request_fn request, cupti_complete_fn complete)) \
     X(enable, cuptiActivityEnable, (int kind)) \
+    X(enable_device_graph, cuptiActivityEnableDeviceGraph, (uint8_t enable)) \
+    X(enable_event_times, cuptiActivityEnableCudaEventDeviceTimestamps, (uint8_t enable)) \
+    X(configure_um, cuptiActivityConfigureUnifiedMemoryCounter, \
+      (struct cupti_um_config * config, uint32_t count)) \
     X(enable_runtime_api, cuptiActivityEnableRuntimeApi, (uint32_t cbid, uint8_t enable)) \
     X(enable_driver_api, cuptiActivityEnableDriverApi, (uint32_t cbid, uint8_t enable)) \
     X(flush_all, cuptiActivityFlushAll, (uint32_t flag)) \

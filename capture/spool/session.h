@@ -83,6 +83,9 @@ struct session_config {
     bool driver_api; /* record driver API rows too; default false */
     bool memory_usage; /* --cuda-memory-usage: MEMORY2 and MEMORY_POOL records; default false */
     bool cuda_events; /* CUDA_EVENT records, where api is ALL; default true */
+    bool event_times; /* when events were reached on the device (CUPTI 13.0); default false */
+    bool um_cpu_faults; /* unified memory: page faults of the CPU, and migrations; default false */
+    bool um_gpu_faults; /* likewise of GPUs */
     bool ring; /* --ring: max_size_bytes keeps the newest instead of the oldest data */
     enum session_api api; /* default SESSION_API_ALL */
     enum session_graph graph; /* default SESSION_GRAPH_GRAPH */
@@ -96,6 +99,10 @@ struct session_config {
                               thread */
     uint64_t buffers_max_bytes; /* what CUPTI wrote and waits to be taken over, in one process;
                                    beyond it records are dropped; default 128 MiB */
+    uint64_t
+        device_buffer_bytes; /* CUPTI's own buffers on a device: size, and how many at most; 0: as
+                                     CUPTI has it */
+    uint64_t device_buffers;
     uint64_t max_size_bytes; /* all spools of the session together; 0 = no limit */
     char range_message[SESSION_TEXT_BYTES]; /* for SESSION_RANGE_NVTX: the text of the range */
     char range_domain[SESSION_TEXT_BYTES]; /* its domain; "" = the default domain, "*" = any */

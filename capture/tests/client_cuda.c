@@ -63,6 +63,7 @@ static void start_cuda(void)
     look_up(&standin.fire, library, "standin_fire");
     look_up(&standin.is_filtered, library, "standin_is_filtered");
     look_up(&standin.is_watched, library, "standin_is_watched");
+    look_up(&standin.attribute, library, "standin_attribute");
     look_up(&standin.flushes, library, "standin_flushes");
 }
 
@@ -549,6 +550,69 @@ static void memory(uint64_t rounds)
     }
 }
 
+/* Unified memory on the second of two devices: what moves, page faults of the CPU, of the GPU. */
+static void unified_memory(void)
+{
+    static const struct {
+        uint32_t counter;
+        uint64_t value;
+        uint32_t source, target, flags;
+    } events[] = {
+        {1, 65536, 0xffff, 1, 2}, /* to the device, by a page fault */
+        {2, 4096, 1, 0xffff, 4},     {8, 8192, 0, 1, 1}, {3, 0x401234, 0xffff, 0, 0},
+        {3, 0x401238, 0xffff, 0, 0}, {4, 12, 1, 0, 2},   {5, 4096, 3, 0, 0},
+    };
+    struct cupti_resource_data nothing = {NULL, NULL, NULL};
+    (void)standin.fire(CUPTI_DOMAIN_RESOURCE, CUPTI_ID_RESOURCE_CU_INIT_FINISHED, &nothing);
+    for (uint32_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+        uint8_t record[512] = {CUPTI_KIND_UNIFIED_MEMORY_COUNTER};
+        set32(record, 4, events[i].counter);
+        record_set(record, 8, events[i].value);
+        record_set(record, 16, base_ns + (uint64_t)i * 1000);
+        record_set(record, 24, events[i].counter == 3 ? 0 : base_ns + (uint64_t)i * 1000 + 500);
+        record_set(record, 32, 0x7f0000000000 + (uint64_t)i * 4096);
+        set32(record, 40, events[i].source);
+        set32(record, 44, events[i].target);
+        set32(record, 52, (uint32_t)getpid());
+        set32(record, 56, events[i].flags);
+        (void)standin.put(record, standin.record_bytes(CUPTI_KIND_UNIFIED_MEMORY_COUNTER));
+    }
+}
+
+/* A graph that a device launched. */
+static void device_graph(void)
+{
+    uint8_t record[512] = {CUPTI_KIND_DEVICE_GRAPH_TRACE};
+    record_set(record, 8, base_ns);
+    record_set(record, 16, base_ns + 700);
+    set32(record, 24, 5);
+    set32(record, 36, 1);
+    record_set(record, 40, 13);
+    (void)standin.put(record, standin.record_bytes(CUPTI_KIND_DEVICE_GRAPH_TRACE));
+}
+
+/* Calls that end a context: what was delivered is flushed before. Prints how often. */
+static void context_ends(void)
+{
+    static const struct {
+        int domain;
+        uint32_t cbid;
+    } calls[] = {
+        {CUPTI_DOMAIN_RUNTIME_API, 164}, /* cudaDeviceReset */
+        {CUPTI_DOMAIN_DRIVER_API, 322}, /* cuCtxDestroy_v2 */
+        {CUPTI_DOMAIN_DRIVER_API, 545}, /* cuDevicePrimaryCtxReset_v2 */
+        {CUPTI_DOMAIN_DRIVER_API, 386}, /* cuDevicePrimaryCtxRetain: no end */
+    };
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        struct cupti_callback_data call = {.site = CUPTI_SITE_ENTER};
+        put(&record_rules[0], i);
+        (void)standin.fire(calls[i].domain, calls[i].cbid, &call);
+        call.site = CUPTI_SITE_EXIT;
+        (void)standin.fire(calls[i].domain, calls[i].cbid, &call);
+        printf("flushes %d\n", standin.flushes(0));
+    }
+}
+
 /* The handle of what has that id: its memory is the id (standin_cupti.c); 0: none. */
 static void *handle(uint32_t id)
 {
@@ -678,6 +742,15 @@ static void run_mode(const char *mode, const char *value)
         put_all(0, 5);
     } else if (strcmp(mode, "filter") == 0) {
         filtered_calls();
+    } else if (strcmp(mode, "attributes") == 0) {
+        printf("attributes %zu %zu, times %zu\n", standin.attribute(0), standin.attribute(2),
+               standin.attribute(100));
+    } else if (strcmp(mode, "um") == 0) {
+        unified_memory();
+    } else if (strcmp(mode, "device-graph") == 0) {
+        device_graph();
+    } else if (strcmp(mode, "context-ends") == 0) {
+        context_ends();
     } else if (strcmp(mode, "graphs") == 0) {
         graphs();
     } else if (strcmp(mode, "memory") == 0) {

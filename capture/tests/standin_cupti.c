@@ -40,7 +40,7 @@ static const struct layout layouts[] = {
     {"12.1",
      18,
      {COMMON, [1] = 88, [2] = 88, [3] = 208, [8] = 176, [9] = 16, [10] = 208, [17] = 40, [22] = 96,
-      [36] = 24, [38] = 40, [49] = 120, [50] = 72, [51] = 48, [52] = 64}},
+      [36] = 24, [25] = 64, [38] = 40, [49] = 120, [50] = 72, [51] = 48, [52] = 64}},
     {"12.6",
      24,
      {COMMON, [1] = 88, [2] = 88, [3] = 208, [8] = 184, [9] = 32, [10] = 208, [17] = 56, [22] = 96,
@@ -48,12 +48,13 @@ static const struct layout layouts[] = {
     {"13.0",
      130001,
      {COMMON, [1] = 96, [2] = 88, [3] = 216, [8] = 184, [9] = 32, [10] = 216, [17] = 56, [22] = 96,
-      [36] = 56, [38] = 56, [49] = 128, [50] = 80, [51] = 56, [52] = 72, [53] = 56, [54] = 64}},
+      [25] = 104, [36] = 56, [38] = 56, [49] = 128, [50] = 80, [51] = 56, [52] = 72, [53] = 56,
+      [54] = 64}},
     {"13.4",
      130400,
      {COMMON, [1] = 112, [2] = 104, [3] = 248, [8] = 192, [9] = 40, [10] = 248, [17] = 56,
-      [22] = 96, [36] = 56, [38] = 56, [49] = 128, [50] = 80, [51] = 56, [52] = 72, [53] = 56,
-      [54] = 64}},
+      [22] = 96, [25] = 104, [36] = 56, [38] = 56, [49] = 128, [50] = 80, [51] = 56, [52] = 72,
+      [53] = 56, [54] = 64}},
 };
 
 /* A buffer that a client gave. */
@@ -78,6 +79,9 @@ static struct {
     uint64_t enabled;
     uint8_t enabled_callbacks[8][CALLBACKS];
     uint8_t filtered[FILTER_IDS];
+    uint32_t counters[2]; /* of unified memory, by device */
+    bool device_graphs, event_times;
+    size_t attributes[10];
     _Atomic size_t dropped;
     _Atomic int flushes[2];
     struct buffer *buffers[BUFFERS];
@@ -191,10 +195,30 @@ int cuptiActivityGetAttribute(int attribute, size_t *size, void *value)
 /* NOLINTNEXTLINE(readability-non-const-parameter): as CUPTI has it */
 int cuptiActivitySetAttribute(int attribute, size_t *size, void *value)
 {
-    (void)value;
-    return attribute == CUPTI_ATTRIBUTE_ZEROED_OUT_BUFFER && *size == 1
-               ? 0
-               : CUPTI_RESULT_INVALID_PARAMETER;
+    if (attribute == CUPTI_ATTRIBUTE_ZEROED_OUT_BUFFER && *size == 1) {
+        return 0;
+    }
+    bool known = attribute == CUPTI_ATTRIBUTE_DEVICE_BUFFER_SIZE ||
+                 attribute == CUPTI_ATTRIBUTE_DEVICE_BUFFER_POOL_LIMIT;
+    if (!known || *size != sizeof(it.attributes[0])) {
+        return CUPTI_RESULT_INVALID_PARAMETER;
+    }
+    memcpy(&it.attributes[attribute], value, *size);
+    return 0;
+}
+
+/* Once cuInit is over; per device. The copy between devices came with 11.4 or later. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): as CUPTI has it */
+int cuptiActivityConfigureUnifiedMemoryCounter(struct cupti_um_config *config, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (config[i].scope != 1 || config[i].device >= 2 || config[i].kind == 0 ||
+            config[i].kind > 8 || (config[i].kind == 8 && it.layout->version < 18)) {
+            return CUPTI_RESULT_INVALID_PARAMETER;
+        }
+        it.counters[config[i].device] |= config[i].enable << config[i].kind;
+    }
+    return 0;
 }
 
 int cuptiActivityRegisterCallbacks(cupti_request_fn request, cupti_complete_fn complete)
@@ -280,6 +304,18 @@ int cuptiGetGraphNodeId(void *node, uint64_t *id)
 }
 
 #ifndef STANDIN_OLD
+int cuptiActivityEnableDeviceGraph(uint8_t enable)
+{
+    it.device_graphs = enable != 0;
+    return 0;
+}
+
+int cuptiActivityEnableCudaEventDeviceTimestamps(uint8_t enable)
+{
+    it.event_times = enable != 0;
+    return 0;
+}
+
 int cuptiGetGraphExecId(void *exec, uint32_t *id)
 {
     *id = exec == NULL ? 0 : *(const uint32_t *)exec;
@@ -363,6 +399,7 @@ void standin_drop(size_t count);
 int standin_fire(int domain, uint32_t cbid, const void *data);
 int standin_is_filtered(uint32_t cbid);
 int standin_is_watched(int domain, uint32_t cbid);
+size_t standin_attribute(int attribute);
 int standin_flushes(int forced);
 
 uint32_t standin_record_bytes(uint32_t kind)
@@ -427,6 +464,10 @@ int standin_put(const void *record, size_t bytes)
     if (on && kind == CUPTI_KIND_RUNTIME && cbid < FILTER_IDS && it.filtered[cbid] != 0) {
         on = false;
     }
+    if (kind == CUPTI_KIND_UNIFIED_MEMORY_COUNTER && cbid < 32) {
+        on = on && (it.counters[0] & it.counters[1] & 1U << cbid) != 0;
+    }
+    on = on && (kind != CUPTI_KIND_DEVICE_GRAPH_TRACE || it.device_graphs);
     launch(kind);
     if (on) {
         standin_force(record, bytes);
@@ -467,6 +508,11 @@ int standin_fire(int domain, uint32_t cbid, const void *data)
     }
     it.callback(NULL, domain, cbid, data);
     return 1;
+}
+
+size_t standin_attribute(int attribute)
+{
+    return attribute == 100 ? (size_t)it.event_times : it.attributes[attribute];
 }
 
 int standin_is_watched(int domain, uint32_t cbid)

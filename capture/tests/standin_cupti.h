@@ -39,6 +39,8 @@ struct standin {
     int (*fire)(int domain, uint32_t cbid, const void *data);
     /* Which API ids are switched off: 1 if CBID of the runtime is. */
     int (*is_filtered)(uint32_t cbid);
+    /* Value of an attribute that was set, or 0; 100: whether events have times of the device. */
+    size_t (*attribute)(int attribute);
     /* 1 if the callback is enabled. */
     int (*is_watched)(int domain, uint32_t cbid);
     /* How often FlushAll was called, and with the forced flag. */

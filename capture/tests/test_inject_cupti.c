@@ -426,7 +426,7 @@ static void test_kinds(void **state)
 {
     const uint64_t always = 1U << 1 | 1U << 2 | 1U << 8 | 1U << 9 | 1U << 10 | 1U << 17 | 1U << 22 |
                             UINT64_C(1) << 37 | UINT64_C(1) << 38;
-    const uint64_t graph = UINT64_C(1) << 51;
+    const uint64_t graph = UINT64_C(1) << 51 | UINT64_C(1) << 53; /* of the host, of a device */
     (void)state;
     assert_int_equal(kinds_on(SESSION_API_ALL, false, false, SESSION_GRAPH_GRAPH),
                      always | graph | 1U << 5 | UINT64_C(1) << 36);

@@ -18,6 +18,7 @@ enum {
     ENV_MAX = 256,
     BAR_COLS = 40,
     RANGE_HOTKEY = 3, /* in the choices of --capture-range, whose others are session_range */
+    EVENTS_TRUE = 1,
     EVENTS_FALSE = 2, /* in those of --cuda-event-trace */
 };
 
@@ -31,6 +32,8 @@ struct record_args {
     int64_t flush_ms;
     int64_t buffer_bytes;
     int64_t buffers_bytes;
+    int64_t device_buffer_bytes;
+    int64_t device_buffers;
     int64_t max_bytes;
     int64_t ring_bytes;
     int wait;
@@ -140,14 +143,21 @@ static const struct opts_option OPTIONS[] = {
      .help = "Record driver calls as well as those of the runtime."},
     {0, "cuda-memory-usage", .kind = OPTS_BOOL, .at = AT(record.config.memory_usage),
      .help = "Record allocations and releases of GPU memory."},
+    {0, "cuda-um-gpu-page-faults", .kind = OPTS_BOOL, .at = AT(record.config.um_gpu_faults),
+     .help = "Record page faults of GPUs in unified memory, and what moves between host and "
+             "devices."},
+    {0, "cuda-um-cpu-page-faults", .kind = OPTS_BOOL, .at = AT(record.config.um_cpu_faults),
+     .help = "Record page faults of the CPU in unified memory, and what moves."},
     {0, "cuda-graph-trace", "HOW", .kind = OPTS_CALL, .call = call_graph, .choices = "graph|node",
      .help = "graph (default): one event for each launch of a CUDA graph; node: each kernel, copy "
              "and set of it, with more overhead."},
     {0, "cuda-event-trace", "WHETHER", .kind = OPTS_CHOICE, .choices = "auto|true|false",
      .at = AT(cuda_events),
      .help =
-         "Record CUDA events, which relate streams to each other. auto and true (default): where "
-         "all CUDA calls are; false: not."},
+         "Record CUDA events, which relate streams to each other. auto (default): where all CUDA "
+         "calls are; true: with the times at which the device reached them, where CUPTI can "
+         "(13.0); "
+         "false: not."},
     {0, "nvtx-domain-include", "DOMAIN,...", .kind = OPTS_CALL, .call = call_include,
      .help = "Record these NVTX domains alone; default is the one without a name."},
     {0, "nvtx-domain-exclude", "DOMAIN,...", .kind = OPTS_CALL, .call = call_exclude,
@@ -215,6 +225,10 @@ static const struct opts_option OPTIONS[] = {
      .help =
          "How much of what CUPTI wrote may wait in a process until it is taken over; what comes "
          "beyond it is counted as lost. 0: no limit. Default: 128M."},
+    {0, "device-buffer-size", "BYTES", .kind = OPTS_BYTES, .at = AT(device_buffer_bytes),
+     .help = "Size of one buffer that CUPTI has on a device for its own. Default: CUPTI's, 3.2M."},
+    {0, "device-buffers", "N", .kind = OPTS_INT, .max = 1000000, .at = AT(device_buffers),
+     .help = "How many of them in a context at most. Default: CUPTI's, 250."},
     {0, "cuda-flush-interval", "MS", .kind = OPTS_INT, .max = UINT32_MAX, .at = AT(flush_ms),
      .help = "Take what CUPTI has every so many milliseconds; 0: only full buffers. Default: "
              "1000."},
@@ -300,6 +314,9 @@ static int finish_options(struct record_args *args, const struct opts_rest *rest
     }
     config->range = (enum session_range)args->range;
     config->cuda_events = args->cuda_events != EVENTS_FALSE;
+    config->event_times = args->cuda_events == EVENTS_TRUE;
+    config->device_buffer_bytes = (uint64_t)args->device_buffer_bytes;
+    config->device_buffers = (uint64_t)args->device_buffers;
     args->record.clear_env = !args->inherit_environment;
     if (!args->stop_on_range_end && config->range_end == SESSION_RANGE_END_STOP) {
         config->range_end = SESSION_RANGE_END_NONE;

@@ -80,8 +80,6 @@ const struct opts_known nsys_profile_options[] = {
     SWITCH("gpuctxsw", "GPU context switches"),
     OPTION("gpu-video-device", "video engines"),
     OPTION("gpu-video-devices", "video engines"),
-    SWITCH("cuda-um-cpu-page-faults", "page faults of unified memory"),
-    SWITCH("cuda-um-gpu-page-faults", "page faults of unified memory"),
     OPTION_BUT("cuda-trace-scope", "processes that the command does not start", "process-tree"),
     OPTION_BUT("process-scope", "processes that the command does not start", "main"),
     SWITCH("flush-on-cudaprofilerstop", NULL),
