@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/base/times.h"
+
 static void stat_swap(int64_t *a, int64_t *b)
 {
     int64_t swap = *a;
@@ -74,7 +76,7 @@ struct stat_sum stat_of(int64_t *values, size_t count)
     sum.min = values[0];
     sum.max = values[0];
     for (size_t i = 0; i < count; i++) {
-        sum.total = (int64_t)((uint64_t)sum.total + (uint64_t)values[i]);
+        sum.total = i64_add(sum.total, values[i]);
         sum.min = values[i] < sum.min ? values[i] : sum.min;
         sum.max = values[i] > sum.max ? values[i] : sum.max;
     }

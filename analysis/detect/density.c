@@ -58,9 +58,12 @@ static int i64_cmp(const void *a, const void *b)
     return COMPARE(*x, *y);
 }
 
+/* An op that begins before its call, by the clocks, begins with it. */
 static int64_t queue_ns(const struct launch *launch)
 {
-    return launch->op_begin_ns - launch->call_end_ns;
+    int64_t begin_ns =
+        launch->op_begin_ns > launch->call_begin_ns ? launch->op_begin_ns : launch->call_begin_ns;
+    return begin_ns - launch->call_end_ns;
 }
 
 static bool is_launch(const struct trace *trace, uint32_t gpu)

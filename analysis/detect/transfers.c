@@ -10,6 +10,7 @@
 #include "analysis/base/array.h"
 #include "analysis/base/sort.h"
 #include "analysis/base/timefmt.h"
+#include "analysis/base/times.h"
 #include "analysis/detect/rules_text.h"
 #include "analysis/filter/select.h"
 #include "analysis/trace/busy.h"
@@ -80,7 +81,7 @@ static struct transfer one_copy(const struct facts *facts, const struct busy *wo
 static void merge(struct transfer *into, const struct transfer *one)
 {
     into->count += one->count;
-    into->bytes = into->bytes < 0 || one->bytes < 0 ? -1 : into->bytes + one->bytes;
+    into->bytes = into->bytes < 0 || one->bytes < 0 ? -1 : i64_add(into->bytes, one->bytes);
     into->total_ns += one->total_ns;
     into->hidden_ns += one->hidden_ns;
     into->call_ns += one->call_ns;

@@ -9,6 +9,7 @@
 
 #include "analysis/base/array.h"
 #include "analysis/base/sort.h"
+#include "analysis/base/times.h"
 #include "analysis/base/utf8.h"
 #include "analysis/detect/causes.h"
 #include "analysis/filter/range_name.h"
@@ -271,7 +272,7 @@ static int64_t copied_bytes(const struct builder *builder)
         bool in = begin_ns >= builder->window.begin_ns && begin_ns < builder->window.end_ns;
         if (in && copy->bytes > 0 &&
             builder->trace->names[gpu->name[copy->gpu]].kind != TRACE_MEMSET) {
-            bytes += copy->bytes;
+            bytes = i64_add(bytes, copy->bytes);
         }
     }
     return bytes;

@@ -50,17 +50,17 @@ static void flush(struct writer *w, size_t limit)
 
 static int64_t device_pid(const struct writer *w, uint32_t device)
 {
-    return PID_BASE + w->trace->devices[device].id;
+    int64_t id = w->trace->devices[device].id;
+    return id >= 0 && id < PID_BASE ? PID_BASE + id : (int64_t)PID_BASE * 4 + device;
 }
 
-/* The process id; where two processes of the capture share one, a number of its own. */
+/* The process id; where two processes of the capture share one, a number of its own: they are
+ * neighbours. */
 static int64_t process_pid(const struct writer *w, uint32_t process)
 {
     const struct trace *trace = w->trace;
-    for (uint32_t i = 0; i < process; i++) {
-        if (trace->processes[i].pid == trace->processes[process].pid) {
-            return (int64_t)PID_BASE * 2 + process;
-        }
+    if (process > 0 && trace->processes[process - 1].pid == trace->processes[process].pid) {
+        return (int64_t)PID_BASE * 2 + process;
     }
     return trace->processes[process].pid;
 }

@@ -8,6 +8,7 @@
 
 #include "analysis/base/array.h"
 #include "analysis/base/sort.h"
+#include "analysis/base/times.h"
 
 enum {
     KIND_PAGEABLE = 0, /* memKind of the file */
@@ -88,7 +89,7 @@ int memory_read(struct store *store, struct memory_events *out, struct err *err)
     struct store_cursor *cursor = bound > 0 ? store_scan(store, &scan, err) : NULL;
     while (cursor != NULL && out->count < (size_t)bound && (more = store_next(cursor, err)) == 1) {
         int64_t oper = store_int(cursor, 6, -1);
-        if (oper == OPER_ALLOC || oper == OPER_FREE) {
+        if ((oper == OPER_ALLOC || oper == OPER_FREE) && times_fit_at(store_int(cursor, 0, 0))) {
             read_row(cursor, &out->list[out->count++]);
         }
     }

@@ -47,6 +47,8 @@ static void json_totals(const struct info *info, struct buf *out, bool *first)
     json_int(out, "busy_ns", info->busy_ns, first);
     json_int(out, "untimed", counts->untimed, first);
     json_int(out, "reversed", counts->reversed, first);
+    json_int(out, "misplaced", counts->misplaced, first);
+    json_int(out, "early", counts->early, first);
     json_int(out, "unlinked", counts->unlinked, first);
     json_int(out, "open_ranges", counts->open_ranges, first);
 }
@@ -84,6 +86,22 @@ static void json_processes(const struct trace *trace, struct buf *out)
                  process->kernels, process->memcpys, process->memsets, process->graph_launches,
                  process->api_calls, process->nvtx_ranges, process->nvtx_marks,
                  process->osrt_calls);
+    }
+}
+
+static void json_left_out(const struct trace *trace, struct buf *out)
+{
+    const struct trace_counts *counts = &trace->counts;
+    for (int i = 0; i < TRACE_LEFT_OUT && i < counts->misplaced; i++) {
+        const struct trace_left_out *row = &counts->left_out[i];
+        buf_addf(out,
+                 "%s\n    {\"table\": \"%s\", \"row\": %u, \"begin_ns\": %" PRId64 ", \"end_ns\": ",
+                 i == 0 ? "" : ",", trace_left_out_table(row), (unsigned)row->row, row->begin_ns);
+        if (row->end_ns == INT64_MAX) {
+            buf_adds(out, "null}");
+        } else {
+            buf_addf(out, "%" PRId64 "}", row->end_ns);
+        }
     }
 }
 
@@ -151,6 +169,10 @@ void info_json(const struct info *info, struct buf *out)
     json_value(out, "cuda_version", info->cuda, &first);
     json_value(out, "graph_mode", info->graph_mode, &first);
     json_totals(info, out, &first);
+    json_key(out, "left_out", &first);
+    buf_addc(out, '[');
+    json_left_out(info->trace, out);
+    buf_adds(out, "]");
     json_key(out, "device_list", &first);
     buf_addc(out, '[');
     json_devices(info->trace, out);

@@ -367,6 +367,33 @@ static void put_count(const struct writer *writer, int64_t count, const char *wh
     buf_free(&line);
 }
 
+/* "3 rows are left out, ...: CUPTI_ACTIVITY_KIND_KERNEL row 1 at -100000.000 s, ..." */
+static void put_left_out(const struct writer *writer)
+{
+    const struct trace_counts *counts = &writer->info->trace->counts;
+    struct buf line = {0};
+    char text[TIMEFMT_BYTES];
+    const char *table = "";
+    if (counts->misplaced == 0) {
+        return;
+    }
+    buf_addf(&line, "%s row%s out, as times so far from the others cannot be:",
+             timefmt_count(counts->misplaced, text),
+             counts->misplaced == 1 ? " is left" : "s are left");
+    for (int i = 0; i < TRACE_LEFT_OUT && i < counts->misplaced; i++) {
+        const struct trace_left_out *row = &counts->left_out[i];
+        const char *its_table = trace_left_out_table(row);
+        buf_addf(&line, "%s %s%srow %u at %s", i == 0 ? "" : ",",
+                 strcmp(table, its_table) == 0 ? "" : its_table,
+                 strcmp(table, its_table) == 0 ? "" : " ", (unsigned)row->row,
+                 timefmt_at(row->begin_ns, 1000000, text));
+        table = its_table;
+    }
+    buf_adds(&line, counts->misplaced > TRACE_LEFT_OUT ? ", ..." : "");
+    put_line(writer, "note", &line);
+    buf_free(&line);
+}
+
 static void put_oddities(const struct writer *writer)
 {
     const struct trace_counts *counts = &writer->info->trace->counts;
@@ -376,6 +403,10 @@ static void put_oddities(const struct writer *writer)
               "above but not drawn");
     put_count(writer, counts->reversed,
               "rows end before they begin or have impossible times; they are not drawn");
+    put_left_out(writer);
+    put_count(writer, counts->early,
+              "ops begin before the call that launched them (the clocks of the GPU and the CPU "
+              "differ): such an op did not wait");
     put_count(writer, counts->unlinked,
               "ops have no launching call in the file (launched before or outside the recording)");
     put_count(writer, counts->open_ranges,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/times.h"
 #include "analysis/facts/memory.h"
 #include "analysis/report/common.h"
 #include "analysis/report/report_list.h"
@@ -140,8 +141,8 @@ static int memory_end(struct memory_work *work, const struct memory_event *event
         return 0;
     }
     memory_level(work, sum, event->at_ns);
-    sum->freed_bytes += event->is_free ? event->ended_bytes : 0;
-    sum->now_bytes -= event->ended_bytes;
+    sum->freed_bytes = i64_add(sum->freed_bytes, event->is_free ? event->ended_bytes : 0);
+    sum->now_bytes = i64_subtract(sum->now_bytes, event->ended_bytes);
     sum->live--;
     return 0;
 }
@@ -154,8 +155,8 @@ static int memory_alloc(struct memory_work *work, const struct memory_event *eve
     }
     memory_level(work, sum, event->at_ns);
     sum->allocations++;
-    sum->allocated_bytes += event->bytes;
-    sum->now_bytes += event->bytes;
+    sum->allocated_bytes = i64_add(sum->allocated_bytes, event->bytes);
+    sum->now_bytes = i64_add(sum->now_bytes, event->bytes);
     sum->live++;
     if (sum->now_bytes > sum->peak_bytes) {
         sum->peak_bytes = sum->now_bytes;

@@ -12,8 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/times.h"
 #include "analysis/report/gpu_rows.h"
 #include "analysis/report/report_list.h"
+
+/* No CUDA device or launch has a number beyond 32 bits: of others products would run over. */
+static int64_t occupancy_number(int64_t value)
+{
+    return value >= 0 && value <= INT32_MAX ? value : 0;
+}
 
 static int64_t occupancy_round_up(int64_t value, int64_t unit)
 {
@@ -99,15 +106,15 @@ int occupancy_devices(const struct trace *trace, struct store *store,
         for (uint32_t i = 0; i < trace->device_count; i++) {
             if (trace->devices[i].id == store_int(cursor, 0, -1)) {
                 devices[i] = (struct occupancy_device){
-                    .major = store_int(cursor, 1, 0),
-                    .minor = store_int(cursor, 2, 0),
-                    .warps = store_int(cursor, 3, 0),
-                    .blocks = store_int(cursor, 4, 0),
-                    .registers = store_int(cursor, 5, 0),
-                    .block_registers = store_int(cursor, 6, 0),
-                    .smem_bytes = store_int(cursor, 7, 0),
-                    .warp_threads = store_int(cursor, 8, 0),
-                    .multiprocessors = store_int(cursor, 9, 0),
+                    .major = occupancy_number(store_int(cursor, 1, 0)),
+                    .minor = occupancy_number(store_int(cursor, 2, 0)),
+                    .warps = occupancy_number(store_int(cursor, 3, 0)),
+                    .blocks = occupancy_number(store_int(cursor, 4, 0)),
+                    .registers = occupancy_number(store_int(cursor, 5, 0)),
+                    .block_registers = occupancy_number(store_int(cursor, 6, 0)),
+                    .smem_bytes = occupancy_number(store_int(cursor, 7, 0)),
+                    .warp_threads = occupancy_number(store_int(cursor, 8, 0)),
+                    .multiprocessors = occupancy_number(store_int(cursor, 9, 0)),
                 };
             }
         }
@@ -182,8 +189,8 @@ static void occupancy_add(struct occupancy_work *work, uint32_t i, const struct 
         .registers = row->registers,
         .smem_bytes = row->static_smem_bytes < 0 && row->dynamic_smem_bytes < 0
                           ? -1
-                          : (row->static_smem_bytes < 0 ? 0 : row->static_smem_bytes) +
-                                (row->dynamic_smem_bytes < 0 ? 0 : row->dynamic_smem_bytes),
+                          : occupancy_number(row->static_smem_bytes) +
+                                occupancy_number(row->dynamic_smem_bytes),
         .name = intern_add(&work->texts, label.text, label.len),
         .device = trace->lanes[trace_lane_of(trace, TRACE_GPU, i)].device,
     };
@@ -205,6 +212,16 @@ static void occupancy_put_xyz(struct table *table, const int64_t *xyz)
     buf_free(&text);
 }
 
+/* Of a block; 0 where the file does not tell. */
+static int64_t occupancy_threads(const int64_t block[3])
+{
+    int64_t threads = 1;
+    for (int i = 0; i < 3; i++) {
+        threads = i64_multiply(threads, occupancy_number(block[i]));
+    }
+    return occupancy_number(threads);
+}
+
 static void occupancy_put(struct occupancy_work *work, uint32_t group, double all,
                           struct table *table)
 {
@@ -214,10 +231,10 @@ static void occupancy_put(struct occupancy_work *work, uint32_t group, double al
     struct stat_sum sum = stat_of(values, count);
     memcpy(&key, intern_text(&work->keys, group), sizeof key);
     const struct occupancy_device *device = &work->devices[key.device];
-    struct occupancy_launch launch = (struct occupancy_launch){
-        .threads = key.block[0] < 0 ? 0 : key.block[0] * key.block[1] * key.block[2],
-        .registers = key.registers,
-        .smem_bytes = key.smem_bytes < 0 ? 0 : key.smem_bytes};
+    struct occupancy_launch launch =
+        (struct occupancy_launch){.threads = occupancy_threads(key.block),
+                                  .registers = occupancy_number(key.registers),
+                                  .smem_bytes = key.smem_bytes < 0 ? 0 : key.smem_bytes};
     struct occupancy is = occupancy_of(device, &launch);
     int64_t at_once = is.blocks * device->multiprocessors;
     table_put_real(table, all > 0 ? 100.0 * (double)sum.total / all : 0.0);

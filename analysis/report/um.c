@@ -7,6 +7,7 @@
 
 #include "analysis/base/array.h"
 #include "analysis/base/sort.h"
+#include "analysis/base/times.h"
 #include "analysis/report/common.h"
 #include "analysis/report/report_list.h"
 
@@ -65,9 +66,9 @@ static void um_migration(void *arg, size_t k, struct store_cursor *row)
     struct um_page *page = um_page(work, store_int(row, 0, 0));
     int64_t bytes = store_int(row, 1, 0);
     int kind = trace->names[gpu->name[i]].copy_kind;
-    page->htod_bytes += kind == UM_HTOD ? bytes : 0;
-    page->dtoh_bytes += kind == UM_DTOH ? bytes : 0;
-    page->moved_bytes += bytes;
+    page->htod_bytes = i64_add(page->htod_bytes, kind == UM_HTOD ? bytes : 0);
+    page->dtoh_bytes = i64_add(page->dtoh_bytes, kind == UM_DTOH ? bytes : 0);
+    page->moved_bytes = i64_add(page->moved_bytes, bytes);
     page->moved_ns += gpu->end_ns[i] - gpu->begin_ns[i];
 }
 
@@ -121,7 +122,7 @@ static int um_faults(struct um_work *work, struct store *store, bool gpu, struct
         if (um_fault_kept(work->c, cursor, gpu)) {
             struct um_page *page = um_page(work, store_int(cursor, 0, 0));
             page->cpu_faults += gpu ? 0 : 1;
-            page->gpu_faults += gpu ? store_int(cursor, 3, 1) : 0;
+            page->gpu_faults = i64_add(page->gpu_faults, gpu ? store_int(cursor, 3, 1) : 0);
         }
     }
     store_cursor_close(cursor);
@@ -230,9 +231,9 @@ static int um_sum(const struct report_context *c, struct report_result *out, str
     if (rc == 0 && order != NULL && out->table != NULL) {
         for (uint32_t i = 0; i < work.addresses.count; i++) {
             const struct um_page *page = &work.pages[i];
-            order[i] =
-                (struct um_order){page->htod_bytes + page->dtoh_bytes,
-                                  page->cpu_faults + page->gpu_faults, um_address(&work, i), i};
+            order[i] = (struct um_order){i64_add(page->htod_bytes, page->dtoh_bytes),
+                                         i64_add(page->cpu_faults, page->gpu_faults),
+                                         um_address(&work, i), i};
         }
         sort_list(order, work.addresses.count, sizeof *order, um_order_compare);
         for (uint32_t i = 0; i < work.addresses.count && i < limit; i++) {
@@ -261,10 +262,10 @@ static int um_total_sum(const struct report_context *c, struct report_result *ou
     out->table = TABLE_NEW(REPORT_UM_TOTAL_SUM.title, COLUMNS);
     for (uint32_t i = 0; rc == 0 && i < work.addresses.count; i++) {
         uint64_t address = (uint64_t)um_address(&work, i);
-        sum.htod_bytes += work.pages[i].htod_bytes;
-        sum.dtoh_bytes += work.pages[i].dtoh_bytes;
-        sum.cpu_faults += work.pages[i].cpu_faults;
-        sum.gpu_faults += work.pages[i].gpu_faults;
+        sum.htod_bytes = i64_add(sum.htod_bytes, work.pages[i].htod_bytes);
+        sum.dtoh_bytes = i64_add(sum.dtoh_bytes, work.pages[i].dtoh_bytes);
+        sum.cpu_faults = i64_add(sum.cpu_faults, work.pages[i].cpu_faults);
+        sum.gpu_faults = i64_add(sum.gpu_faults, work.pages[i].gpu_faults);
         low = address < low ? address : low;
         high = address > high ? address : high;
     }

@@ -14,6 +14,7 @@
 
 #include "analysis/base/array.h"
 #include "analysis/base/sort.h"
+#include "analysis/base/times.h"
 #include "analysis/timeline/series_internal.h"
 
 enum {
@@ -71,7 +72,7 @@ int series_from_changes(struct series *series, struct series_change *changes, si
         return -1;
     }
     for (size_t i = 0; i < count; i++) {
-        level += changes[i].delta;
+        level = i64_add(level, changes[i].delta);
         if (i + 1 < count && changes[i + 1].at_ns == changes[i].at_ns) {
             continue;
         }

@@ -9,6 +9,7 @@
 
 #include "analysis/base/array.h"
 #include "analysis/base/sort.h"
+#include "analysis/base/times.h"
 #include "analysis/facts/memory.h"
 #include "analysis/store/store.h"
 #include "analysis/timeline/series.h"
@@ -225,7 +226,8 @@ static int samples_pass(struct store *store, struct metrics *metrics, bool is_fi
     while ((rc = store_next(cursor, err)) == 1) {
         struct metric *metric =
             metrics_find(metrics, store_int(cursor, 1, 0), store_int(cursor, 2, 0));
-        if (metric == NULL || store_is_null(cursor, 0) || store_is_null(cursor, 3)) {
+        if (metric == NULL || store_is_null(cursor, 0) || store_is_null(cursor, 3) ||
+            !times_fit_at(store_int(cursor, 0, 0))) {
             continue;
         }
         if (!is_fill) {

@@ -3,10 +3,12 @@
  * (an index is in range, a lane is sorted), so that one which comes from outside, a mapped file, is
  * looked through before it is used. Each step relies on those before it. O(n), no memory.
  */
+#include "analysis/base/times.h"
 #include "analysis/trace/trace_internal.h"
 
 enum {
-    CHECK_ROWS_MAX_BITS = 40 /* more rows than any file holds: sums of counts fit */
+    CHECK_ROWS_MAX_BITS = 40, /* more rows than any file holds: sums of counts fit */
+    CHECK_SOURCES = 4 /* tables of the file that go into one of the trace, at most */
 };
 
 /* The kinds of names that may lie in a lane, and its table. */
@@ -35,18 +37,23 @@ static bool is_count(int64_t value)
 
 static bool is_time(int64_t ns)
 {
-    return ns >= -RAW_TIME_MAX && ns <= RAW_TIME_MAX;
+    return times_fit_at(ns);
 }
 
 static bool check_counts(const struct trace *trace)
 {
     const struct trace_counts *all = &trace->counts;
-    const int64_t counts[] = {all->kernels,        all->memcpys,     all->memsets,
-                              all->graph_launches, all->api_calls,   all->nvtx_ranges,
-                              all->nvtx_marks,     all->osrt_calls,  all->untimed,
-                              all->reversed,       all->open_ranges, all->unlinked};
+    const int64_t counts[] = {
+        all->kernels,     all->memcpys,    all->memsets,    all->graph_launches, all->api_calls,
+        all->nvtx_ranges, all->nvtx_marks, all->osrt_calls, all->untimed,        all->reversed,
+        all->open_ranges, all->unlinked,   all->misplaced,  all->early};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         if (!is_count(counts[i])) {
+            return false;
+        }
+    }
+    for (int64_t i = 0; i < TRACE_LEFT_OUT && i < all->misplaced; i++) {
+        if (all->left_out[i].source >= RAW_SOURCE_COUNT) {
             return false;
         }
     }
@@ -148,7 +155,7 @@ static bool check_events(const struct trace *trace, const struct trace_lane *lan
 {
     const struct trace_events *events = &trace->events[lane->table];
     uint32_t kinds = LANE_RULES[lane->kind].kinds;
-    int64_t before_ns = -RAW_TIME_MAX;
+    int64_t before_ns = -TIMES_MAX_NS;
     for (uint32_t i = lane->first; i < lane->first + lane->count; i++) {
         uint32_t name = events->name[i];
         if (name >= trace->name_count || (kinds >> trace->names[name].kind & 1U) == 0 ||
@@ -157,7 +164,17 @@ static bool check_events(const struct trace *trace, const struct trace_lane *lan
         }
         before_ns = events->end_ns[i];
     }
-    return before_ns <= RAW_TIME_MAX;
+    return before_ns <= TIMES_MAX_NS;
+}
+
+/* Can the durations of a table be summed? Each source of it was admitted by itself. */
+static bool check_durations(const struct trace_events *events)
+{
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < events->count; i++) {
+        sum = i64_add(sum, events->end_ns[i] - events->begin_ns[i]);
+    }
+    return sum <= CHECK_SOURCES * TIMES_SUM_MAX_NS;
 }
 
 static bool check_tables(const struct trace *trace)
@@ -175,7 +192,13 @@ static bool check_tables(const struct trace *trace)
         begin_ns = first_ns < begin_ns ? first_ns : begin_ns;
         end_ns = last_ns > end_ns ? last_ns : end_ns;
     }
-    return trace->begin_ns == begin_ns && trace->end_ns == end_ns;
+    for (int t = 0; t < TRACE_TABLE_COUNT; t++) {
+        if (!check_durations(&trace->events[t])) {
+            return false;
+        }
+    }
+    return trace->begin_ns == begin_ns && trace->end_ns == end_ns &&
+           end_ns - begin_ns <= TIMES_SPAN_MAX_NS;
 }
 
 /* Links: the ops of a call are neighbours in launch_ops, by begin, and name the call. */

@@ -267,6 +267,12 @@ static int link_ops(struct trace *trace)
 
 static void count_unlinked(struct trace *trace)
 {
+    const struct trace_events *gpu = &trace->events[TRACE_GPU];
+    const int64_t *call_ns = trace->events[TRACE_API].begin_ns;
+    for (uint32_t i = 0; i < gpu->count; i++) {
+        trace->counts.early +=
+            gpu->link[i] != TRACE_NONE && gpu->begin_ns[i] < call_ns[gpu->link[i]];
+    }
     for (uint32_t l = 0; l < trace->lane_count; l++) {
         const struct trace_lane *lane = &trace->lanes[l];
         for (uint32_t i = 0; lane->kind == TRACE_LANE_STREAM && i < lane->count; i++) {

@@ -197,19 +197,6 @@ static int load_threads(const struct trace_options *options, int64_t rows)
     return threads > LOAD_THREADS_MAX ? LOAD_THREADS_MAX : (int)threads;
 }
 
-/* The last NVTX time: where open ranges are closed. */
-static void load_nvtx_end(struct load *load)
-{
-    int64_t latest = INT64_MIN;
-    for (uint32_t p = 0; p < load->piece_count; p++) {
-        const struct piece *piece = &load->pieces[p];
-        if (piece->source == RAW_NVTX && piece->latest_ns > latest) {
-            latest = piece->latest_ns;
-        }
-    }
-    load->trace->nvtx_end_ns = latest == INT64_MIN ? 0 : latest;
-}
-
 static int lane_order(const void *a, const void *b)
 {
     const struct trace_lane *x = a;
@@ -289,6 +276,7 @@ static int load_names(struct load *load, struct err *err)
     return names_build(load, err);
 }
 
+/* 0, or -1: it failed, or load->again is set. */
 static int load_all(struct load *load, const struct trace_options *options, struct err *err)
 {
     struct arranged arranged[TRACE_TABLE_COUNT] = {{0}};
@@ -307,10 +295,11 @@ static int load_all(struct load *load, const struct trace_options *options, stru
     }
     read.job_count = load->piece_count;
     int threads = load_threads(options, read.rows_total);
-    if (work_run(&read, threads) != 0 || load_names(load, err) != 0) {
+    if (work_run(&read, threads) != 0 ||
+        outliers_drop(load, options->kinds != 0, &load->again, err) != 0 || load->again ||
+        load_names(load, err) != 0) {
         return -1;
     }
-    load_nvtx_end(load);
     int status = work_run(&arrange, threads);
     if (status == 0) {
         status = load_lanes(load, arranged, err);
@@ -337,8 +326,9 @@ static void load_free(struct load *load)
     store_close(load->store);
 }
 
+/* NULL on failure, and where *again is set: all tables must be read. */
 static struct trace *load_rows(struct store_file *file, const struct trace_options *options,
-                               struct err *err)
+                               bool *again, struct err *err)
 {
     const char *path = store_file_path(file);
     struct load load = {0};
@@ -358,6 +348,7 @@ static struct trace *load_rows(struct store_file *file, const struct trace_optio
     load.trace->own = load.own;
     trace_set_file(load.trace, file);
     status = load_all(&load, options, err);
+    *again = load.again;
     load_free(&load);
     if (store_file_check(file, err) != 0 || status != 0) {
         trace_free(load.trace);
@@ -376,7 +367,13 @@ static struct trace *load_opened(struct store_file *file, const struct trace_opt
     if (trace != NULL) {
         return trace;
     }
-    trace = load_rows(file, options, err);
+    bool again = false;
+    trace = load_rows(file, options, &again, err);
+    if (again) {
+        struct trace_options all = *options;
+        all.kinds = 0;
+        trace = load_rows(file, &all, &again, err);
+    }
     for (int t = 0; trace != NULL && t < TRACE_TABLE_COUNT; t++) {
         events += trace->events[t].count;
     }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/times.h"
 #include "analysis/trace/trace_internal.h"
 
 enum {
@@ -170,12 +171,36 @@ static bool raw_timed(struct piece *piece, const struct raw_row *row)
         piece->untimed++;
         return false;
     }
-    if (row->begin_ns < -RAW_TIME_MAX || row->begin_ns > RAW_TIME_MAX ||
-        (!row->open && (row->end_ns < row->begin_ns || row->end_ns > RAW_TIME_MAX))) {
+    if (!times_fit(row->begin_ns, row->open ? row->begin_ns : row->end_ns)) {
         piece->reversed++;
         return false;
     }
     return true;
+}
+
+/*
+ * The id that links a call and its ops, 0 where there is none. Where a process replaced itself by
+ * exec, our captures have the number of the image in the bits from 32 up (cutline-capture(5)).
+ */
+static uint32_t raw_correlation(int64_t id)
+{
+    const int image_bit = 28;
+    int64_t image = id >> 32;
+    if (image > 0 && image < 16 && (id & UINT32_MAX) < INT64_C(1) << image_bit) {
+        return (uint32_t)id | (uint32_t)image << image_bit;
+    }
+    return id > 0 && id < UINT32_MAX ? (uint32_t)id : 0;
+}
+
+/* Notes what outliers.c looks for first. */
+static void raw_note(struct piece *piece, int64_t begin_ns, int64_t end_ns)
+{
+    int64_t length_ns = end_ns == INT64_MAX ? 0 : end_ns - begin_ns;
+    int64_t last_ns = begin_ns + length_ns;
+    piece->first_ns = begin_ns < piece->first_ns ? begin_ns : piece->first_ns;
+    piece->last_ns = last_ns > piece->last_ns ? last_ns : piece->last_ns;
+    piece->longest_ns = length_ns > piece->longest_ns ? length_ns : piece->longest_ns;
+    piece->sum_ns = i64_add(piece->sum_ns, length_ns);
 }
 
 int raw_put(struct piece *piece, struct store_cursor *cursor, const struct raw_row *row,
@@ -205,10 +230,10 @@ int raw_put(struct piece *piece, struct store_cursor *cursor, const struct raw_r
     piece->row[i] = (uint32_t)rowid;
     piece->track[i] = track;
     if (piece->link != NULL) {
-        piece->link[i] =
-            row->correlation > 0 && row->correlation < UINT32_MAX ? (uint32_t)row->correlation : 0;
+        piece->link[i] = raw_correlation(row->correlation);
     }
     raw_use(&piece->uses[track], row->begin_ns, piece->end_ns[i]);
+    raw_note(piece, row->begin_ns, piece->end_ns[i]);
     piece->count++;
     if (row->color != 0 && raw_color(piece, name, row->color, err) != 0) {
         return -1;
@@ -228,6 +253,8 @@ int raw_read(struct piece *piece, struct store *store, const struct raw_tick *ti
     int64_t rows = 0;
     int status = cursor == NULL ? -1 : 1;
     piece->latest_ns = INT64_MIN;
+    piece->first_ns = INT64_MAX;
+    piece->last_ns = INT64_MIN;
     while (status == 1) {
         status = store_next(cursor, err);
         if (status != 1) {
@@ -244,6 +271,63 @@ int raw_read(struct piece *piece, struct store *store, const struct raw_tick *ti
         status = err_set(err, "interrupted");
     }
     return status;
+}
+
+/* Takes what is left out from an ascending list of events, and gives the others their new places. */
+static uint32_t raw_settle_list(const struct piece *piece, uint32_t *list, uint32_t count)
+{
+    uint32_t kept = 0;
+    uint32_t gone = 0;
+    uint32_t at = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        for (; at < list[k]; at++) {
+            gone += piece->track[at] == RAW_GONE;
+        }
+        if (piece->track[at] != RAW_GONE) {
+            list[kept++] = at - gone;
+        }
+    }
+    return kept;
+}
+
+static void raw_settle_uses(struct piece *piece)
+{
+    for (uint32_t t = 0; t < piece->tracks.count; t++) {
+        piece->uses[t].events = 0;
+        piece->uses[t].unsorted = false;
+    }
+    piece->first_ns = INT64_MAX;
+    piece->last_ns = INT64_MIN;
+    piece->longest_ns = 0;
+    piece->sum_ns = 0;
+    for (uint32_t i = 0; i < piece->count; i++) {
+        raw_use(&piece->uses[piece->track[i]], piece->begin_ns[i], piece->end_ns[i]);
+        raw_note(piece, piece->begin_ns[i], piece->end_ns[i]);
+    }
+}
+
+void raw_settle(struct piece *piece)
+{
+    uint32_t kept = 0;
+    piece->open_count = raw_settle_list(piece, piece->open, piece->open_count);
+    piece->cross_count = raw_settle_list(piece, piece->cross, piece->cross_count);
+    for (uint32_t i = 0; i < piece->count; i++) {
+        if (piece->track[i] == RAW_GONE) {
+            continue;
+        }
+        piece->begin_ns[kept] = piece->begin_ns[i];
+        piece->end_ns[kept] = piece->end_ns[i];
+        piece->name[kept] = piece->name[i];
+        piece->row[kept] = piece->row[i];
+        piece->track[kept] = piece->track[i];
+        if (piece->link != NULL) {
+            piece->link[kept] = piece->link[i];
+        }
+        kept++;
+    }
+    piece->count = kept;
+    piece->gone = 0;
+    raw_settle_uses(piece);
 }
 
 void raw_free(struct piece *piece)

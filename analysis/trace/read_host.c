@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/times.h"
 #include "analysis/trace/trace_internal.h"
 
 enum {
@@ -178,10 +179,10 @@ static void read_nvtx_latest(struct piece *piece, struct store_cursor *cursor)
 {
     int64_t start = store_int(cursor, HOST_START, INT64_MIN);
     int64_t end = store_int(cursor, HOST_END, INT64_MIN);
-    if (start > piece->latest_ns && start <= RAW_TIME_MAX) {
+    if (start > piece->latest_ns && start <= TIMES_MAX_NS) {
         piece->latest_ns = start;
     }
-    if (end > piece->latest_ns && end <= RAW_TIME_MAX) {
+    if (end > piece->latest_ns && end <= TIMES_MAX_NS) {
         piece->latest_ns = end;
     }
 }

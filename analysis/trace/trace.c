@@ -151,6 +151,11 @@ const char *trace_source_table(const struct trace *trace, enum trace_table table
     return RAW_TABLES[sources[trace->names[name].kind]].name;
 }
 
+const char *trace_left_out_table(const struct trace_left_out *left_out)
+{
+    return RAW_TABLES[left_out->source].name;
+}
+
 struct store *trace_store(const struct trace *trace, struct err *err)
 {
     struct trace_own *own = trace->own;

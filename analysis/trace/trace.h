@@ -17,8 +17,9 @@
  * 4 more for launch_ops and 8 for the running busy sum.
  *
  * Times: int64_t ns on the session's axis (0 = start of the collection; negative times are legal).
- * Rows whose times were not collected (start = end = 0) and rows that end before they begin are in
- * no lane; they are counted in trace_counts.
+ * Rows whose times were not collected (start = end = 0), rows that end before they begin and rows
+ * that cannot be where they are (misplaced) are in no lane; they are counted in trace_counts. What
+ * is in lanes can be subtracted and summed as analysis/base/times.h says.
  */
 #ifndef CUTLINE_TRACE_TRACE_H
 #define CUTLINE_TRACE_TRACE_H
@@ -181,6 +182,18 @@ struct trace_lane {
     int64_t stream_id; /* GPU lanes; 0 for migrations */
 };
 
+enum {
+    TRACE_LEFT_OUT = 4 /* so many misplaced rows are named */
+};
+
+/* A misplaced row. */
+struct trace_left_out {
+    int64_t begin_ns;
+    int64_t end_ns; /* INT64_MAX: none */
+    uint32_t row;
+    uint32_t source; /* see trace_left_out_table */
+};
+
 /* Totals of the file, as rows; `cutline info` prints them. */
 struct trace_counts {
     int64_t kernels;
@@ -192,9 +205,12 @@ struct trace_counts {
     int64_t nvtx_marks; /* type 34 */
     int64_t osrt_calls; /* class 27 */
     int64_t untimed; /* GPU rows with start = end = 0 */
-    int64_t reversed; /* rows that end before they begin, or with times beyond 146 years */
+    int64_t reversed; /* rows that end before they begin, beyond 73 years, or longer than one */
+    int64_t misplaced; /* rows whose times cannot be among the others (analysis/trace/outliers.c) */
+    int64_t early; /* ops that begin before the call that launched them; they are in lanes */
     int64_t open_ranges; /* NVTX ranges without end */
     int64_t unlinked; /* GPU ops without a launching call in the file (migrations not counted) */
+    struct trace_left_out left_out[TRACE_LEFT_OUT]; /* the first `misplaced` ones */
 };
 
 struct trace {
@@ -226,7 +242,8 @@ struct trace_options {
     int threads; /* loading threads, 0 = the machine's processors, at most 8 */
     int piece_rows; /* rows that a thread takes at a time, 0 = 262144; the trace is the same */
     /* Bits of 1 << enum trace_kind, 0 = all: only tables of the file that hold one of these kinds
-     * are read. Counts, processes, devices, names and links then know only what was read. */
+     * are read (all are, where it takes them to tell which rows are misplaced). Counts, processes,
+     * devices, names and links then know only what was read. */
     uint32_t kinds;
     /* Of each table only the first rows, those with a rowid below this; 0 = all. For a first look
      * while the rest is read: no cache, no .nsys-rep. */
@@ -260,6 +277,8 @@ bool trace_is_open(const struct trace *trace, uint32_t nvtx);
 bool trace_is_cross_thread(const struct trace *trace, uint32_t nvtx);
 /* The SQLite table that the event's row is a rowid of, e.g. "CUPTI_ACTIVITY_KIND_KERNEL". */
 const char *trace_source_table(const struct trace *trace, enum trace_table table, uint32_t index);
+/* The table of the file that a misplaced row is in. */
+const char *trace_left_out_table(const struct trace_left_out *left_out);
 /*
  * Opens the file again for rows that the model does not keep: the very file that was loaded,
  * whatever has its name now. One store per thread; the caller closes it. NULL on failure (it may

@@ -5,6 +5,7 @@
  *   2 read     (read_*.c)  threads read pieces, each with its own store; a piece keeps raw columns,
  *                          its own list of names (as StringIds ids) and of tracks (a stream, or one
  *                          kind of event of one thread)
+ *   . outliers (outliers.c) rows whose times cannot be are left out
  *   3 people   (processes.c)  processes, threads and devices from the tracks of all pieces
  *   4 names    (names.c)   one pass over StringIds for the ids in use; names get their texts and
  *                          their final numbers, in order of first sight in the file
@@ -37,8 +38,8 @@ enum raw_source {
 
 /* A missing id (NULL): 0 is a real string. */
 #define RAW_NO_ID INT64_MIN
-/* Times beyond +-2^62 ns are damage: differences of the others cannot overflow. */
-#define RAW_TIME_MAX (INT64_MAX / 2)
+/* The track of an event that is left out. */
+#define RAW_GONE UINT32_MAX
 
 /* What makes a name, before its texts are known. No padding: compared bytewise. */
 struct raw_name {
@@ -123,6 +124,12 @@ struct piece {
     int64_t untimed;
     int64_t reversed;
     int64_t latest_ns; /* NVTX: the last time of any row */
+    /* Of the events, an open range as one of no length: first begin, last end, longest, their sum. */
+    int64_t first_ns;
+    int64_t last_ns;
+    int64_t longest_ns;
+    int64_t sum_ns;
+    uint32_t gone; /* events that were left out and are still in the columns: RAW_GONE */
     /* Filled in after reading. */
     uint32_t *name_map; /* names of the piece -> names of the trace */
     uint32_t *track_map; /* tracks of the piece -> tracks of the table */
@@ -162,6 +169,8 @@ int raw_read(struct piece *piece, struct store *store, const struct raw_tick *ti
 /* For the readers: puts a row into the piece (counted only, where its times are unusable). */
 int raw_put(struct piece *piece, struct store_cursor *cursor, const struct raw_row *row,
             struct err *err);
+/* Takes the events that are left out from the columns. */
+void raw_settle(struct piece *piece);
 void raw_free(struct piece *piece);
 
 /* The readers of a row, one for each table. */
@@ -213,6 +222,7 @@ struct load {
     struct trace *trace;
     struct trace_own *own;
     struct store *store; /* the main thread's */
+    bool again; /* not enough was read to tell which times cannot be */
     struct piece *pieces;
     uint32_t piece_count;
     struct strings *strings;
@@ -232,6 +242,12 @@ int strings_load(struct strings *strings, struct store *store, struct intern *te
                  struct err *err);
 /* The text number of an id, INTERN_NONE where the file has no such row. */
 uint32_t strings_text(const struct strings *strings, int64_t id);
+
+/*
+ * outliers.c: leaves out what cannot be, and sets nvtx_end_ns. partial: not all tables were read;
+ * *again: they must be, to tell. 0, or -1 without memory.
+ */
+int outliers_drop(struct load *load, bool partial, bool *again, struct err *err);
 
 /* processes.c: fills trace->processes, threads, devices, and the counts of the trace. */
 int people_collect(struct load *load, struct err *err);

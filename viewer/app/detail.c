@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/base/timefmt.h"
+#include "analysis/base/times.h"
 #include "analysis/detect/causes.h"
 #include "analysis/detect/measure.h"
 #include "analysis/facts/nvtx_path.h"
@@ -165,8 +166,8 @@ static int64_t detail_number(const struct detail *detail, const char *key, int64
 static void detail_kernel(struct detail *detail)
 {
     char bytes[TIMEFMT_BYTES];
-    int64_t shared = detail_number(detail, "staticSharedMemory", 0) +
-                     detail_number(detail, "dynamicSharedMemory", 0);
+    int64_t shared = i64_add(detail_number(detail, "staticSharedMemory", 0),
+                             detail_number(detail, "dynamicSharedMemory", 0));
     detail_triple(detail, "grid", "gridX", "gridY", "gridZ");
     detail_triple(detail, "block", "blockX", "blockY", "blockZ");
     detail_fact(detail, "regs", "registersPerThread");
@@ -251,11 +252,16 @@ static void detail_launched(struct app *app)
         return;
     }
     uint32_t thread = trace->lanes[trace_lane_of(trace, TRACE_API, call)].thread;
-    int64_t queue_ns = app_event_begin(app, app->event) - trace->events[TRACE_API].end_ns[call];
+    int64_t begin_ns = app_event_begin(app, app->event);
+    int64_t queue_ns = begin_ns - trace->events[TRACE_API].end_ns[call];
+    int64_t early_ns = trace->events[TRACE_API].begin_ns[call] - begin_ns;
     buf_addf(out, "launched by %s (thread %lld), ",
              trace->names[trace->events[TRACE_API].name[call]].brief,
              (long long)trace->threads[thread].tid);
-    if (queue_ns >= 0) {
+    if (early_ns > 0) {
+        buf_addf(out, "began %s before that call (the clocks differ)",
+                 timefmt_duration(early_ns, text));
+    } else if (queue_ns >= 0) {
         buf_addf(out, "queued %s", timefmt_duration(queue_ns, text));
     } else {
         buf_addf(out, "began %s before the call returned", timefmt_duration(-queue_ns, text));

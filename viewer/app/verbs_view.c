@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analysis/base/timefmt.h"
+#include "analysis/base/times.h"
 #include "viewer/app/app_internal.h"
 
 enum {
@@ -195,7 +196,7 @@ int app_goto(struct app *app, const char *text, struct err *err)
     }
     app_remember(app);
     if (relative) {
-        t_ns += window_time(&app->window, app->cursor_col);
+        t_ns = i64_add(t_ns, window_time(&app->window, app->cursor_col));
     }
     app_look(app, window_put(&app->window, t_ns, app->window.cols / 2));
     app->cursor_col = app->window.cols / 2;

@@ -402,6 +402,7 @@ static int run_all(struct analyze *run, const struct calls *calls)
     }
     tables_say_outside(COMMAND_ANALYZE.name, "filter-time", run->trace, run->options.begin_ns,
                        run->options.end_ns);
+    tables_say_left_out(COMMAND_ANALYZE.name, run->form.path, run->trace);
     run->shared = shared_new(run->trace, &run->err);
     if (run->shared == NULL) {
         output_error(COMMAND_ANALYZE.name, &run->err);

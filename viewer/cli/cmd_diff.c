@@ -157,6 +157,7 @@ static int load(struct compare *run)
         }
         tables_say_outside(COMMAND_DIFF.name, i == 0 ? "filter-time-base" : "filter-time-new",
                            run->traces[i], run->options.begin_ns[i], run->options.end_ns[i]);
+        tables_say_left_out(COMMAND_DIFF.name, run->paths[i], run->traces[i]);
     }
     const struct facts *const facts[2] = {run->facts[0], run->facts[1]};
     return diff_make(facts, &run->options, &run->diff, &run->err);

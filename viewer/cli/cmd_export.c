@@ -264,6 +264,7 @@ static int export_main(struct export *run)
     if (rc == 0) {
         tables_say_outside(COMMAND_EXPORT.name, "filter-time", run->trace, run->options.begin_ns,
                            run->options.end_ns);
+        tables_say_left_out(COMMAND_EXPORT.name, run->path, run->trace);
         rc = write_file(run);
     }
     trace_free(run->trace);

@@ -281,6 +281,7 @@ static int print_tables(struct stats *run)
     }
     tables_say_outside(COMMAND_STATS.name, "filter-time", run->trace, run->options.begin_ns,
                        run->options.end_ns);
+    tables_say_left_out(COMMAND_STATS.name, run->path, run->trace);
     for (size_t i = 0; i < run->count; i++) {
         print_table(run, i, &page);
     }

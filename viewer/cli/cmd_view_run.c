@@ -10,6 +10,7 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/base/timefmt.h"
+#include "analysis/base/times.h"
 #include "analysis/trace/loader.h"
 #include "viewer/app/screens.h"
 #include "viewer/app/state.h"
@@ -122,7 +123,7 @@ static int view_window(struct app *app, const struct view_args *args, struct err
     }
     span_ns = args->span_ns > 0 ? args->span_ns : span_ns;
     if (args->at != NULL &&
-        (begin_ns > app->trace->end_ns || begin_ns + span_ns < app->trace->begin_ns)) {
+        (begin_ns > app->trace->end_ns || i64_add(begin_ns, span_ns) < app->trace->begin_ns)) {
         char first[TIMEFMT_BYTES];
         char last[TIMEFMT_BYTES];
         app_fail(app, "--at %.40s is outside of the capture: %s to %s", args->at,
@@ -130,7 +131,7 @@ static int view_window(struct app *app, const struct view_args *args, struct err
                  timefmt_at(app->trace->end_ns, 1000, last));
     }
     if (args->at != NULL || args->span_ns > 0) {
-        app_look(app, window_fit(begin_ns, begin_ns + span_ns, app->layout.time_cols));
+        app_look(app, window_fit(begin_ns, i64_add(begin_ns, span_ns), app->layout.time_cols));
     }
     return 0;
 }

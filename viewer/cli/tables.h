@@ -31,6 +31,8 @@ int tables_time(const char *option, const char *text, int64_t *begin_ns, int64_t
  * where neither bound was given. */
 void tables_say_outside(const char *command, const char *option, const struct trace *trace,
                         int64_t begin_ns, int64_t end_ns);
+/* Says on stderr that rows of the file are left out, where there are any. */
+void tables_say_left_out(const char *command, const char *path, const struct trace *trace);
 /* Does any op of a device overlap or touch [begin, end]? O(ops). */
 bool tables_has_ops(const struct trace *trace, int64_t begin_ns, int64_t end_ns);
 /* Reads --fail-on's and --fail-on-regression's number: finite, not negative; *end is what follows

@@ -59,6 +59,20 @@ void tables_say_outside(const char *command, const char *option, const struct tr
     output_error(command, &err);
 }
 
+void tables_say_left_out(const char *command, const char *path, const struct trace *trace)
+{
+    char count[TIMEFMT_BYTES];
+    struct err err = {0};
+    if (trace->counts.misplaced > 0) {
+        (void)err_set(&err,
+                      "%.500s: %s row%s left out, as %s times cannot be; cutline info names them",
+                      path, timefmt_count(trace->counts.misplaced, count),
+                      trace->counts.misplaced == 1 ? " is" : "s are",
+                      trace->counts.misplaced == 1 ? "its" : "their");
+        output_error(command, &err);
+    }
+}
+
 bool tables_has_ops(const struct trace *trace, int64_t begin_ns, int64_t end_ns)
 {
     const struct trace_events *gpu = &trace->events[TRACE_GPU];

@@ -65,6 +65,23 @@ static void status_devices(const struct parts *parts, struct canvas_pen *pen)
     }
 }
 
+/* "3 rows left out  ", "20 early ops  ": what the picture lacks, or shows where it cannot be. */
+static void status_oddities(const struct parts *parts, struct canvas_pen *pen)
+{
+    const struct trace_counts *counts = &parts->app->trace->counts;
+    char count[TIMEFMT_BYTES];
+    pen->role = ROLE_HEADER_STRONG;
+    if (counts->misplaced > 0) {
+        (void)canvas_printf(pen, "%s row%s left out  ", timefmt_count(counts->misplaced, count),
+                            counts->misplaced == 1 ? "" : "s");
+    }
+    if (counts->early > 0) {
+        (void)canvas_printf(pen, "%s early op%s  ", timefmt_count(counts->early, count),
+                            counts->early == 1 ? "" : "s");
+    }
+    pen->role = ROLE_HEADER;
+}
+
 /* The room for the name of the file: what stands behind it matters more. */
 static int status_name_cols(const struct parts *parts)
 {
@@ -113,6 +130,7 @@ void parts_header(struct parts *parts)
     }
     (void)canvas_printf(&pen, "%s +%s  ", timefmt_at(window->begin_ns, span_ns / 100 + 1, at),
                         timefmt_duration(span_ns, span));
+    status_oddities(parts, &pen);
     status_devices(parts, &pen);
     canvas_fill_rest(&pen, ' ');
     pen.end = end;

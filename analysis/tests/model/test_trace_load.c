@@ -198,6 +198,22 @@ static void scattered_correlation_ids_link(void **state)
     trace_free(trace);
 }
 
+/* Ids begin anew after exec: the recorder puts the number of the image into the bits from 32 up. */
+static void later_images_of_a_process_link(void **state)
+{
+    struct trace *trace = load_host(
+        "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (10, 11, 5 << 24 | 6, 1, 3),"
+        " (12, 13, 5 << 24 | 6, 1 << 32 | 1, 3), (14, 15, 5 << 24 | 6, 2 << 32 | 1, 3);"
+        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (50, 60, 0, 7, 1, 5 << 24, 1, 1),"
+        " (60, 70, 0, 7, 1 << 32 | 1, 5 << 24, 1, 1), (70, 80, 0, 7, 2 << 32 | 1, 5 << 24, 1, 1);");
+    const uint32_t *link = trace->events[TRACE_GPU].link;
+    (void)state;
+    assert_int_equal(begin_of(trace, TRACE_API, link[0]), 10);
+    assert_int_equal(begin_of(trace, TRACE_API, link[1]), 12);
+    assert_int_equal(begin_of(trace, TRACE_API, link[2]), 14);
+    trace_free(trace);
+}
+
 static void ops_without_a_process_link_where_one_call_fits(void **state)
 {
     struct trace *trace =
@@ -536,6 +552,7 @@ int main(void)
         cmocka_unit_test(the_cases_keep_the_promises),
         cmocka_unit_test(the_outermost_of_two_calls_with_an_id_launches),
         cmocka_unit_test(scattered_correlation_ids_link),
+        cmocka_unit_test(later_images_of_a_process_link),
         cmocka_unit_test(ops_without_a_process_link_where_one_call_fits),
         cmocka_unit_test(threads_take_their_last_name_that_is_not_empty),
         cmocka_unit_test(the_name_that_nvtx_gave_a_thread_goes_before_the_systems),
