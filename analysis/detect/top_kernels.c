@@ -359,7 +359,8 @@ static void put_advice(struct buf *out, const struct top_kernel *kernel)
     }
 }
 
-static void add(struct findings_maker *maker, const struct top_kernel *kernel, int64_t busy_ns)
+static void add(struct findings_maker *maker, const struct top_kernel *kernel, int64_t busy_ns,
+                uint32_t others)
 {
     const struct trace *trace = maker->trace;
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
@@ -371,6 +372,10 @@ static void add(struct findings_maker *maker, const struct top_kernel *kernel, i
     buf_addf(&evidence, "%" PRIu32 " launch%s, %s", kernel->count, kernel->count == 1 ? "" : "es",
              timefmt_duration(kernel->total_ns, total));
     put_shape(&evidence, kernel);
+    if (others > 0) {
+        buf_addf(&evidence, "; the first kernel of %" PRIu32 " more GPU%s, too", others,
+                 others == 1 ? "" : "s");
+    }
     put_advice(&advice, kernel);
     buf_addc(&advice, ' ');
     (void)recipe_ncu(trace, kernel->longest, NULL, &advice, NULL);
@@ -393,18 +398,45 @@ static void add(struct findings_maker *maker, const struct top_kernel *kernel, i
     buf_free(&advice);
 }
 
-/* The first kernel of each device. */
+static double share_of(const struct top_kernels *found, size_t i)
+{
+    const struct top_kernel *kernel = &found->list[i];
+    return findings_percent(kernel->total_ns, found->busy_ns[kernel->device]);
+}
+
+/* Is it the first kernel of its device, and worth a finding? */
+static bool is_first(const struct top_kernels *found, size_t i)
+{
+    return (i == 0 || found->list[i - 1].device != found->list[i].device) &&
+           share_of(found, i) >= LEAST_PERCENT;
+}
+
+/* Of the devices that have the same first kernel, the one with the largest share speaks for all. */
+static bool is_largest_of_name(const struct top_kernels *found, size_t i, uint32_t *others)
+{
+    for (size_t k = 0; k < found->count; k++) {
+        if (k == i || found->list[k].name != found->list[i].name || !is_first(found, k)) {
+            continue;
+        }
+        double more = share_of(found, k) - share_of(found, i);
+        if (more > 0 || (more == 0 && k < i)) {
+            return false;
+        }
+        (*others)++;
+    }
+    return true;
+}
+
+/* The first kernel of each device; devices with the same one share a finding. */
 static int finding(struct findings_maker *maker, const struct report_context *context,
                    const void *data)
 {
     (void)context;
     const struct top_kernels *found = data;
     for (size_t i = 0; i < found->count; i++) {
-        const struct top_kernel *kernel = &found->list[i];
-        bool is_top = i == 0 || found->list[i - 1].device != kernel->device;
-        if (is_top && kernel->total_ns > 0 &&
-            findings_percent(kernel->total_ns, found->busy_ns[kernel->device]) >= LEAST_PERCENT) {
-            add(maker, kernel, found->busy_ns[kernel->device]);
+        uint32_t others = 0;
+        if (is_first(found, i) && is_largest_of_name(found, i, &others)) {
+            add(maker, &found->list[i], found->busy_ns[found->list[i].device], others);
         }
     }
     return 0;
