@@ -8,6 +8,7 @@
 
 #include "analysis/base/buf.h"
 #include "analysis/base/sort.h"
+#include "analysis/filter/device.h"
 #include "analysis/filter/filter.h"
 #include "analysis/filter/range_name.h"
 
@@ -106,22 +107,15 @@ static int select_process(const struct trace *trace, int64_t pid, struct selecti
     return -1;
 }
 
-static int select_device(const struct trace *trace, int64_t device, struct selection *out,
+static int select_device(const struct trace *trace, int64_t number, struct selection *out,
                          struct err *err)
 {
-    struct buf list = {0};
-    for (uint32_t i = 0; i < trace->device_count; i++) {
-        if (trace->devices[i].id == device) {
-            out->device = device;
-            buf_free(&list);
-            return 0;
-        }
-        buf_addf(&list, "%s%" PRId64, i == 0 ? "" : ", ", trace->devices[i].id);
+    uint32_t device = device_find(trace, number, err);
+    if (device == TRACE_NONE) {
+        return -1;
     }
-    (void)err_set(err, "no work on a device %" PRId64 " in this capture; devices with work: %.500s",
-                  device, trace->device_count == 0 ? "none" : buf_text(&list));
-    buf_free(&list);
-    return -1;
+    out->device = trace->devices[device].id;
+    return 0;
 }
 
 static int select_names(const struct trace *trace, const char *pattern, struct selection *out,

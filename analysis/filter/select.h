@@ -19,7 +19,7 @@ struct select_options {
     int64_t end_ns;
     const char *nvtx; /* "range[@domain][/index]": keep what overlaps that range; NULL = all */
     const char *name; /* PCRE2 pattern on the names of what a report lists; NULL = all */
-    int64_t device; /* device number as shown; -1 = all */
+    int64_t device; /* as device_find takes it; -1 = all */
     int64_t pid; /* -1 = all */
     bool nvtx_process; /* attribute by time across the threads of the process, not by thread */
 };

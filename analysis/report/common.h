@@ -81,15 +81,26 @@ struct kit_sums {
     struct intern texts;
     struct intern keys; /* of KIT_TEXTS_MAX text ids: its id is the group */
     struct stat_groups groups;
+    struct kit_origin *origins; /* owned; by group, as many as origin_cap */
+    size_t origin_cap;
+};
+
+/* Where a group is from: a part of the table's query, and the StringIds row in it. */
+struct kit_origin {
+    uint32_t part;
+    uint32_t text; /* 1 + id in kit_sums.texts of what StringIds holds; 0 = nothing */
 };
 
 /* The group of some texts; INTERN_NONE without memory. */
 uint32_t kit_sums_group(struct kit_sums *sums, const struct kit_text *texts, int count);
+/* Says where a group is from, for KIT_SUMS_BY_ID. text.text NULL: from no StringIds row. */
+void kit_sums_origin(struct kit_sums *sums, uint32_t group, uint32_t part, struct kit_text text);
 /* Adds a value to a group. */
 void kit_sums_add(struct kit_sums *sums, uint32_t group, int64_t value);
 
 enum kit_sums_flag {
     KIT_SUMS_BYTES = 1U << 0, /* values are bytes: MB, no percent */
+    KIT_SUMS_BY_ID = 1U << 1, /* equal totals by part and StringIds id: nsys groups by it */
 };
 struct kit_sums_layout {
     const char *title;
@@ -100,9 +111,11 @@ struct kit_sums_layout {
 };
 /*
  * Makes the table: Time (%), Total Time, count, Avg, Med, Min, Max, StdDev and the texts; by total
- * descending, then count ascending, then the last text. NULL without memory. Frees the sums.
+ * descending, then by origin or count ascending, then by the last text. NULL without memory. Frees
+ * the sums.
  */
-struct table *kit_sums_table(struct kit_sums *sums, const struct kit_sums_layout *layout);
+struct table *kit_sums_table(struct kit_sums *sums, const struct kit_sums_layout *layout,
+                             const struct report_context *c);
 void kit_sums_free(struct kit_sums *sums);
 
 #endif

@@ -84,11 +84,27 @@ static struct info_value info_cuda_version(struct info *info, int64_t number)
     return value;
 }
 
+/* "52510517" -> "525.105.17": some versions of nsys leave the dots out. */
+static struct info_value info_driver_version(struct info *info, struct info_value raw)
+{
+    struct info_value value = {NULL, 0};
+    char text[64];
+    if (raw.text == NULL || raw.len < 7 || raw.len > 8 ||
+        strspn(raw.text, "0123456789") != raw.len) {
+        return raw;
+    }
+    (void)snprintf(text, sizeof text, "%.3s.%.*s.%s", raw.text, (int)raw.len - 5, raw.text + 3,
+                   raw.text + raw.len - 2);
+    value.len = strlen(text);
+    value.text = arena_copy(&info->arena, text, value.len);
+    return value;
+}
+
 static void info_system_row(struct info *info, struct store_cursor *cursor)
 {
     int64_t name = store_int(cursor, 0, 0);
     if (name == NAME_GPU_DRIVER) {
-        info->driver = info_copy(info, cursor, 1);
+        info->driver = info_driver_version(info, info_copy(info, cursor, 1));
     } else if (name == NAME_CUDA_VERSION) {
         info->cuda = info_cuda_version(info, store_int(cursor, 1, 0));
     }

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analysis/filter/device.h"
 #include "analysis/report/info.h"
 #include "analysis/table/json.h"
 
@@ -57,7 +58,14 @@ static void json_devices(const struct trace *trace, struct buf *out)
 {
     for (uint32_t i = 0; i < trace->device_count; i++) {
         const struct trace_device *device = &trace->devices[i];
-        buf_addf(out, "%s\n    {\"id\": %" PRId64 ", \"name\": ", i == 0 ? "" : ",", device->id);
+        int64_t number = device_cuda_number(trace, i);
+        buf_addf(out, "%s\n    {\"id\": %" PRId64 ", \"cuda_id\": ", i == 0 ? "" : ",", device->id);
+        if (number < 0) {
+            buf_adds(out, "null");
+        } else {
+            json_number(out, number);
+        }
+        buf_adds(out, ", \"name\": ");
         if (device->name_len == 0) {
             buf_adds(out, "null");
         } else {

@@ -4,6 +4,7 @@
 
 #include "analysis/base/timefmt.h"
 #include "analysis/base/utf8.h"
+#include "analysis/filter/device.h"
 #include "analysis/report/info.h"
 
 enum {
@@ -167,7 +168,8 @@ static void put_devices(const struct writer *writer)
         struct buf line = {0};
         char span[TIMEFMT_BYTES];
         int64_t span_ns = device->busy_end_ns[device->busy_count - 1] - device->busy_begin_ns[0];
-        buf_addf(&line, "%" PRId64 ": ", device->id);
+        device_put(&line, trace, i);
+        buf_adds(&line, ": ");
         if (device->name_len > 0) {
             buf_add(&line, device->name, device->name_len < 200 ? device->name_len : 200);
             buf_adds(&line, ", ");

@@ -29,6 +29,27 @@ static uint32_t sum_group(struct sum_gpu *sum, struct kit_text label, const char
                          : kit_sums_group(&sum->sums, texts + 1, 1);
 }
 
+/* Parts of the queries of nsys in their order, and that of a copy: by its kind, sets last. */
+enum {
+    SUM_PART_KERNELS = 1,
+    SUM_PART_MEMORY = 2,
+    SUM_PART_SETS = 999,
+    SUM_PART_CALLS = 1000,
+};
+
+static void sum_gpu_origin(struct sum_gpu *sum, uint32_t name, uint32_t group,
+                           struct kit_text label)
+{
+    const struct trace_name *n = &sum->c->trace->names[name];
+    if (n->kind == TRACE_KERNEL) {
+        kit_sums_origin(&sum->sums, group, SUM_PART_KERNELS, label);
+    } else {
+        kit_sums_origin(&sum->sums, group,
+                        n->kind == TRACE_MEMSET ? SUM_PART_SETS : SUM_PART_MEMORY + n->copy_kind,
+                        (struct kit_text){NULL, 0});
+    }
+}
+
 static const char *sum_category(const struct trace *trace, uint32_t name)
 {
     return trace->names[name].kind == TRACE_KERNEL ? "CUDA_KERNEL" : "MEMORY_OPER";
@@ -49,8 +70,9 @@ static uint32_t sum_group_of(struct sum_gpu *sum, uint32_t i)
                                sum_category(trace, name));
     }
     if (sum->by_name[name] == INTERN_NONE) {
-        sum->by_name[name] =
-            sum_group(sum, kit_kernel(trace, name, sum->c->args), sum_category(trace, name));
+        struct kit_text label = kit_kernel(trace, name, sum->c->args);
+        sum->by_name[name] = sum_group(sum, label, sum_category(trace, name));
+        sum_gpu_origin(sum, name, sum->by_name[name], label);
     }
     return sum->by_name[name];
 }
@@ -98,10 +120,11 @@ static void sum_gpu_add(struct sum_gpu *sum, uint32_t kinds)
     }
 }
 
-static int sum_finish(struct kit_sums *sums, const struct kit_sums_layout *layout,
-                      struct report_result *out, struct err *err)
+static int sum_finish(const struct report_context *c, struct kit_sums *sums,
+                      const struct kit_sums_layout *layout, struct report_result *out,
+                      struct err *err)
 {
-    out->table = kit_sums_table(sums, layout);
+    out->table = kit_sums_table(sums, layout, c);
     return out->table == NULL ? err_nomem(err, layout->title) : 0;
 }
 
@@ -121,7 +144,7 @@ static int sum_kernels(const struct report_context *c, struct report_result *out
     out->status = c->trace->counts.kernels > 0 ? REPORT_ROWS : REPORT_MISSING;
     if (rc == 0) {
         sum_gpu_add(&sum, KIT_KERNELS);
-        rc = sum_finish(&sum.sums, &LAYOUT, out, err);
+        rc = sum_finish(c, &sum.sums, &LAYOUT, out, err);
         kit_note_graphs(c, &out->note);
     }
     sum_gpu_end(&sum);
@@ -134,7 +157,8 @@ static int sum_memory_time(const struct report_context *c, struct report_result 
     static const struct kit_sums_layout LAYOUT = {.title = "CUDA GPU MemOps Summary (by Time)",
                                                   .count_header = "Count",
                                                   .text_headers = {"Operation"},
-                                                  .text_count = 1};
+                                                  .text_count = 1,
+                                                  .flags = KIT_SUMS_BY_ID};
     struct sum_gpu sum = {0};
     struct report_context plain = *c;
     plain.args = NULL;
@@ -142,7 +166,7 @@ static int sum_memory_time(const struct report_context *c, struct report_result 
     out->status = sum_has_memory(c->trace) ? REPORT_ROWS : REPORT_MISSING;
     if (rc == 0) {
         sum_gpu_add(&sum, KIT_MEMORY);
-        rc = sum_finish(&sum.sums, &LAYOUT, out, err);
+        rc = sum_finish(c, &sum.sums, &LAYOUT, out, err);
     }
     sum_gpu_end(&sum);
     return rc;
@@ -168,7 +192,7 @@ static int sum_memory_size(const struct report_context *c, struct report_result 
                                                   .count_header = "Count",
                                                   .text_headers = {"Operation"},
                                                   .text_count = 1,
-                                                  .flags = KIT_SUMS_BYTES};
+                                                  .flags = KIT_SUMS_BYTES | KIT_SUMS_BY_ID};
     static const char *const COLUMNS[] = {"bytes"};
     struct report_context plain = *c;
     plain.args = NULL;
@@ -196,7 +220,7 @@ static int sum_memory_size(const struct report_context *c, struct report_result 
         rc = rows_visit(c->trace, store, events.list, events.count, &rows, err);
     }
     if (rc == 0) {
-        rc = sum_finish(&sum.sums, &LAYOUT, out, err);
+        rc = sum_finish(c, &sum.sums, &LAYOUT, out, err);
     }
     selected_free(&events);
     sum_gpu_end(&sum);
@@ -248,8 +272,11 @@ static uint32_t sum_host_group(const struct report_context *c, const struct sum_
                                uint32_t name, struct kit_sums *sums)
 {
     struct kit_text texts[2] = {sum_literal(what->category), kit_api(c->trace, name)};
+    const struct trace_name *n = &c->trace->names[name];
     int skip = what->category[0] == '\0' ? 1 : 0;
-    return kit_sums_group(sums, texts + skip, 2 - skip);
+    uint32_t group = kit_sums_group(sums, texts + skip, 2 - skip);
+    kit_sums_origin(sums, group, SUM_PART_CALLS, (struct kit_text){n->full, n->full_len});
+    return group;
 }
 
 /* Events of a host table by name: API calls, OS runtime calls. */
@@ -266,11 +293,12 @@ static int sum_api(const struct report_context *c, struct report_result *out, st
     static const struct kit_sums_layout LAYOUT = {.title = "CUDA API Summary",
                                                   .count_header = "Num Calls",
                                                   .text_headers = {"Name"},
-                                                  .text_count = 1};
+                                                  .text_count = 1,
+                                                  .flags = KIT_SUMS_BY_ID};
     struct kit_sums sums = {0};
     out->status = c->trace->counts.api_calls > 0 ? REPORT_ROWS : REPORT_MISSING;
     sum_host(c, TRACE_API, "", &sums);
-    return sum_finish(&sums, &LAYOUT, out, err);
+    return sum_finish(c, &sums, &LAYOUT, out, err);
 }
 
 static int sum_osrt(const struct report_context *c, struct report_result *out, struct err *err)
@@ -278,11 +306,12 @@ static int sum_osrt(const struct report_context *c, struct report_result *out, s
     static const struct kit_sums_layout LAYOUT = {.title = "OS Runtime Summary",
                                                   .count_header = "Num Calls",
                                                   .text_headers = {"Name"},
-                                                  .text_count = 1};
+                                                  .text_count = 1,
+                                                  .flags = KIT_SUMS_BY_ID};
     struct kit_sums sums = {0};
     out->status = c->trace->counts.osrt_calls > 0 ? REPORT_ROWS : REPORT_MISSING;
     sum_host(c, TRACE_OSRT, "", &sums);
-    return sum_finish(&sums, &LAYOUT, out, err);
+    return sum_finish(c, &sums, &LAYOUT, out, err);
 }
 
 static int sum_gpu_all(const struct report_context *c, struct report_result *out, bool api,
@@ -292,11 +321,13 @@ static int sum_gpu_all(const struct report_context *c, struct report_result *out
         {.title = "CUDA GPU Summary (Kernels/MemOps)",
          .count_header = "Instances",
          .text_headers = {"Category", "Operation"},
-         .text_count = 2},
+         .text_count = 2,
+         .flags = KIT_SUMS_BY_ID},
         {.title = "CUDA Summary (API/Kernels/MemOps)",
          .count_header = "Instances",
          .text_headers = {"Category", "Operation"},
-         .text_count = 2},
+         .text_count = 2,
+         .flags = KIT_SUMS_BY_ID},
     };
     struct sum_gpu sum = {.category = true};
     int rc = sum_gpu_begin(&sum, c, c->args[KIT_ARG_NVTX_NAME].given, err);
@@ -308,7 +339,7 @@ static int sum_gpu_all(const struct report_context *c, struct report_result *out
         if (api) {
             sum_host(c, TRACE_API, "CUDA_API", &sum.sums);
         }
-        rc = sum_finish(&sum.sums, &LAYOUTS[api], out, err);
+        rc = sum_finish(c, &sum.sums, &LAYOUTS[api], out, err);
         kit_note_graphs(c, &out->note);
     }
     sum_gpu_end(&sum);
@@ -354,7 +385,7 @@ static int sum_nvtx_kinds(const struct report_context *c, uint32_t kinds,
     struct kit_sums sums = {0};
     out->status = c->trace->counts.nvtx_ranges > 0 ? REPORT_ROWS : REPORT_MISSING;
     sum_by_name(c, &what, &sums);
-    return sum_finish(&sums, layout, out, err);
+    return sum_finish(c, &sums, layout, out, err);
 }
 
 static int sum_nvtx(const struct report_context *c, struct report_result *out, struct err *err)

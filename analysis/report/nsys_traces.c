@@ -275,7 +275,7 @@ static int gb_sum(const struct report_context *c, struct report_result *out, str
     buf_free(&texts[1]);
     gpu_list_free(&list);
     if (rc == 0) {
-        out->table = kit_sums_table(&sums, &LAYOUT);
+        out->table = kit_sums_table(&sums, &LAYOUT, c);
     }
     kit_sums_free(&sums);
     kit_note_graphs(c, &out->note);

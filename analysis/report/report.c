@@ -9,6 +9,7 @@
 #include "analysis/filter/select.h"
 #include "analysis/report/report_list.h"
 #include "analysis/report/report_names.h"
+#include "analysis/report/rounding.h"
 
 static const struct report *const REPORT_STATS_LIST[] = {
 #define REPORT_ENTRY(symbol) &(symbol),
@@ -299,6 +300,9 @@ int report_run(struct shared *shared, const struct report_call *call,
     int rc = select_new(trace, &own, &select, err);
     if (rc == 0) {
         rc = call->report->run(&context, result, err);
+    }
+    if (rc == 0 && result->table != NULL && shared_rounds_old(shared)) {
+        rounding_apply(result->table);
     }
     select_free(&select);
     if (trace_check(trace, err) != 0) {

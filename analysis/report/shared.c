@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/report/rounding.h"
 #include "analysis/timeline/nvtx_ranges.h"
 
 enum {
@@ -21,6 +22,8 @@ struct shared {
     const struct facts *facts; /* lent, or the same as made_facts */
     struct facts *made_facts;
     struct busy *busy[SHARED_OPS_COUNT];
+    bool rounding_known;
+    bool rounds_old;
     uint32_t *innermost;
     struct selection innermost_of; /* without names */
 };
@@ -70,6 +73,16 @@ struct store *shared_store(struct shared *shared, struct err *err)
         shared->store = trace_store(shared->trace, err);
     }
     return shared->store;
+}
+
+bool shared_rounds_old(struct shared *shared)
+{
+    if (!shared->rounding_known) {
+        struct store *store = shared_store(shared, NULL);
+        shared->rounds_old = store != NULL && rounding_is_old(store);
+        shared->rounding_known = true;
+    }
+    return shared->rounds_old;
 }
 
 const struct facts *shared_facts(struct shared *shared, struct err *err)

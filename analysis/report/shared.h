@@ -31,6 +31,9 @@ void shared_free(struct shared *shared);
 
 const struct trace *shared_trace(const struct shared *shared);
 
+/* See rounding_is_old; false where the file cannot be asked. */
+bool shared_rounds_old(struct shared *shared);
+
 /* Each lives as long as shared. NULL on failure. */
 struct store *shared_store(struct shared *shared, struct err *err);
 const struct facts *shared_facts(struct shared *shared, struct err *err);

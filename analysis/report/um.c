@@ -10,11 +10,17 @@
 #include "analysis/base/times.h"
 #include "analysis/report/common.h"
 #include "analysis/report/report_list.h"
+#include "analysis/store/writer.h" /* store_table_name */
+
+#define CPU_FAULTS "CUDA_UM_CPU_PAGE_FAULT_EVENTS"
+#define GPU_FAULTS "CUDA_UM_GPU_PAGE_FAULT_EVENTS"
 
 enum {
     UM_HTOD = 11, /* copyKind of a migration */
     UM_DTOH = 12,
 };
+
+#define NO_ADDRESS INT64_MIN /* the file does not say where */
 
 /* What happened at one address. */
 struct um_page {
@@ -32,6 +38,9 @@ struct um_work {
     struct um_page *pages; /* owned, by id */
     size_t cap;
     struct selected events; /* the migrations */
+    bool has_copies; /* the file has the table; so below */
+    bool has_cpu_faults;
+    bool has_gpu_faults;
     struct um_page nowhere; /* takes what is lost for want of memory */
     bool failed;
 };
@@ -63,7 +72,7 @@ static void um_migration(void *arg, size_t k, struct store_cursor *row)
     const struct trace *trace = work->c->trace;
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
     uint32_t i = work->events.list[k];
-    struct um_page *page = um_page(work, store_int(row, 0, 0));
+    struct um_page *page = um_page(work, store_int(row, 0, NO_ADDRESS));
     int64_t bytes = store_int(row, 1, 0);
     int kind = trace->names[gpu->name[i]].copy_kind;
     page->htod_bytes = i64_add(page->htod_bytes, kind == UM_HTOD ? bytes : 0);
@@ -111,8 +120,7 @@ static int um_faults(struct um_work *work, struct store *store, bool gpu, struct
 {
     static const char *const COLUMNS[] = {"address", "start",   "globalPid", "numberOfPageFaults",
                                           "end",     "deviceId"};
-    struct store_scan scan = {.table = gpu ? "CUDA_UM_GPU_PAGE_FAULT_EVENTS"
-                                           : "CUDA_UM_CPU_PAGE_FAULT_EVENTS",
+    struct store_scan scan = {.table = gpu ? GPU_FAULTS : CPU_FAULTS,
                               .columns = COLUMNS,
                               .column_count = 6,
                               .end_row = INT64_MAX};
@@ -120,7 +128,7 @@ static int um_faults(struct um_work *work, struct store *store, bool gpu, struct
     int more = cursor == NULL ? -1 : 1;
     while (more == 1 && (more = store_next(cursor, err)) == 1) {
         if (um_fault_kept(work->c, cursor, gpu)) {
-            struct um_page *page = um_page(work, store_int(cursor, 0, 0));
+            struct um_page *page = um_page(work, store_int(cursor, 0, NO_ADDRESS));
             page->cpu_faults += gpu ? 0 : 1;
             page->gpu_faults = i64_add(page->gpu_faults, gpu ? store_int(cursor, 3, 1) : 0);
         }
@@ -144,9 +152,11 @@ static int um_gather(const struct report_context *c, struct um_work *work, bool 
     }
     int rc =
         um_faults(work, store, false, err) == 0 && um_faults(work, store, true, err) == 0 ? 0 : -1;
-    *has = work->addresses.count > 0 ||
-           store_row_bound(store, "CUDA_UM_CPU_PAGE_FAULT_EVENTS") > 0 ||
-           store_row_bound(store, "CUDA_UM_GPU_PAGE_FAULT_EVENTS") > 0;
+    work->has_copies = store_has_table(store, store_table_name(STORE_TABLE_MEMCPY));
+    work->has_cpu_faults = store_has_table(store, CPU_FAULTS);
+    work->has_gpu_faults = store_has_table(store, GPU_FAULTS);
+    *has = work->addresses.count > 0 || store_row_bound(store, CPU_FAULTS) > 0 ||
+           store_row_bound(store, GPU_FAULTS) > 0;
     return rc != 0 || work->failed ? err_set(err, "cannot read the unified-memory events") : 0;
 }
 
@@ -160,6 +170,10 @@ static void um_free(struct um_work *work)
 static void um_put_address(struct table *table, int64_t address)
 {
     struct buf text = {0};
+    if (address == NO_ADDRESS) {
+        table_put_empty(table);
+        return;
+    }
     buf_addf(&text, "0x%" PRIX64, (uint64_t)address);
     table_put_text(table, buf_text(&text), text.len);
     buf_free(&text);
@@ -203,14 +217,31 @@ static int um_order_compare(const void *left, const void *right)
     return (uint64_t)a->address < (uint64_t)b->address ? -1 : 1;
 }
 
+/* What the file has no table for is empty, not 0. */
+static void um_put_numbers(const struct um_work *work, const struct um_page *page,
+                           struct table *table)
+{
+    const struct {
+        bool has;
+        int64_t value;
+    } cells[] = {{work->has_copies, page->htod_bytes},
+                 {work->has_copies, page->dtoh_bytes},
+                 {work->has_cpu_faults, page->cpu_faults},
+                 {work->has_gpu_faults, page->gpu_faults}};
+    for (size_t i = 0; i < ARRAY_LEN(cells); i++) {
+        if (cells[i].has) {
+            table_put_int(table, cells[i].value);
+        } else {
+            table_put_empty(table);
+        }
+    }
+}
+
 static void um_put(const struct um_work *work, const struct um_order *order, struct table *table)
 {
     const struct um_page *page = &work->pages[order->id];
     um_put_address(table, order->address);
-    table_put_int(table, page->htod_bytes);
-    table_put_int(table, page->dtoh_bytes);
-    table_put_int(table, page->cpu_faults);
-    table_put_int(table, page->gpu_faults);
+    um_put_numbers(work, page, table);
     if (page->moved_ns > 0) {
         table_put_real(table, (double)page->moved_bytes * 1e3 / (double)page->moved_ns);
     } else {
@@ -266,16 +297,15 @@ static int um_total_sum(const struct report_context *c, struct report_result *ou
         sum.dtoh_bytes = i64_add(sum.dtoh_bytes, work.pages[i].dtoh_bytes);
         sum.cpu_faults = i64_add(sum.cpu_faults, work.pages[i].cpu_faults);
         sum.gpu_faults = i64_add(sum.gpu_faults, work.pages[i].gpu_faults);
-        low = address < low ? address : low;
-        high = address > high ? address : high;
+        if (um_address(&work, i) != NO_ADDRESS) {
+            low = address < low ? address : low;
+            high = address > high ? address : high;
+        }
     }
     if (rc == 0 && out->table != NULL && work.addresses.count > 0) {
-        table_put_int(out->table, sum.htod_bytes);
-        table_put_int(out->table, sum.dtoh_bytes);
-        table_put_int(out->table, sum.cpu_faults);
-        table_put_int(out->table, sum.gpu_faults);
-        um_put_address(out->table, (int64_t)low);
-        um_put_address(out->table, (int64_t)high);
+        um_put_numbers(&work, &sum, out->table);
+        um_put_address(out->table, low > high ? NO_ADDRESS : (int64_t)low);
+        um_put_address(out->table, low > high ? NO_ADDRESS : (int64_t)high);
     }
     um_free(&work);
     return rc;

@@ -173,6 +173,17 @@ void table_number_rows(struct table *table, int column)
     }
 }
 
+void table_map_averages(struct table *table, double (*fn)(double value))
+{
+    size_t width = (size_t)table->column_count;
+    for (size_t i = 0; i < table->slot_count; i++) {
+        enum table_type type = table->columns[i % width].type;
+        if ((type == TABLE_TIME_1 || type == TABLE_PERCENT) && !isnan(table->slots[i].real)) {
+            table->slots[i].real = fn(table->slots[i].real);
+        }
+    }
+}
+
 void table_truncate(struct table *table, size_t rows)
 {
     size_t slots = rows * (size_t)table->column_count;

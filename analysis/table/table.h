@@ -71,6 +71,8 @@ struct table_cell table_cell_at(const struct table *table, size_t row, int colum
 void table_sort(struct table *table, int column, bool descending);
 /* Fills a column of integers with the numbers of the rows, from 1. */
 void table_number_rows(struct table *table, int column);
+/* Gives each average and percent (TIME_1, PERCENT) the value that fn makes of it. */
+void table_map_averages(struct table *table, double (*fn)(double value));
 /* Keeps the first n rows. */
 void table_truncate(struct table *table, size_t rows);
 

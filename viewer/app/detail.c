@@ -11,6 +11,7 @@
 #include "analysis/base/times.h"
 #include "analysis/detect/causes.h"
 #include "analysis/detect/measure.h"
+#include "analysis/facts/failures.h"
 #include "analysis/facts/nvtx_path.h"
 #include "analysis/store/schema.h"
 #include "analysis/store/store.h"
@@ -219,7 +220,9 @@ static void detail_facts(struct app *app, const struct trace_name *name)
         detail_copy(detail, ns);
     } else if (name->kind == TRACE_API_CALL && detail_value(detail, "returnValue") != NULL &&
                detail_number(detail, "returnValue", 0) != 0) {
-        buf_addf(&detail->facts, "   FAILED with status %s", detail_value(detail, "returnValue"));
+        int64_t code = detail_number(detail, "returnValue", 0);
+        buf_adds(&detail->facts, failures_is(code, name->brief) ? "   FAILED: " : "   ");
+        failures_put_code(&detail->facts, code, name->brief);
     }
     if (app->event.table == TRACE_NVTX && trace_is_open(app->trace, app->event.index)) {
         buf_adds(&detail->facts, "   still open at the end");

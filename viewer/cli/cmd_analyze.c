@@ -9,6 +9,7 @@
 #include "analysis/base/array.h"
 #include "analysis/base/timefmt.h"
 #include "analysis/detect/findings.h"
+#include "analysis/filter/device.h"
 #include "analysis/report/report_names.h"
 #include "viewer/app/actions.h"
 #include "viewer/app/keys.h"
@@ -94,7 +95,8 @@ static const struct opts_option OPTIONS[] = {
     {0, "filter-name", "REGEX", .kind = OPTS_TEXT, .at = offsetof(struct analyze_args, filter.name),
      .help = "With -r: only rows with a name that matches a regular expression (PCRE2)."},
     {0, "device", "ID", .kind = OPTS_INT, .max = INT32_MAX,
-     .at = offsetof(struct analyze_args, filter.device), .help = "Only this device."},
+     .at = offsetof(struct analyze_args, filter.device),
+     .help = "Only this device: its id, as it is shown, or the number that CUDA has for it."},
     {0, "process", "PID", .kind = OPTS_INT, .max = INT64_MAX,
      .at = offsetof(struct analyze_args, filter.pid), .help = "With -r: only this process."},
     {.kind = OPTS_END},
@@ -317,18 +319,11 @@ static int thresholds_status(struct analyze *run, const struct findings *finding
     return exceeded ? COMMAND_THRESHOLD : COMMAND_DONE;
 }
 
-static int device_index(const struct trace *trace, int64_t id, uint32_t *device, struct err *err)
+static int device_index(const struct trace *trace, int64_t number, uint32_t *device,
+                        struct err *err)
 {
-    *device = TRACE_NONE;
-    for (uint32_t i = 0; id >= 0 && i < trace->device_count; i++) {
-        if (trace->devices[i].id == id) {
-            *device = i;
-        }
-    }
-    if (id >= 0 && *device == TRACE_NONE) {
-        return err_set(err, "--device %lld: no such device in the capture", (long long)id);
-    }
-    return 0;
+    *device = number < 0 ? TRACE_NONE : device_find(trace, number, err);
+    return number >= 0 && *device == TRACE_NONE ? err_prefix(err, "--device") : 0;
 }
 
 /* Makes the findings where they are asked for; prints them where no rule is. Returns a status. */
@@ -403,6 +398,7 @@ static int run_all(struct analyze *run, const struct calls *calls)
     tables_say_outside(COMMAND_ANALYZE.name, "filter-time", run->trace, run->options.begin_ns,
                        run->options.end_ns);
     tables_say_left_out(COMMAND_ANALYZE.name, run->form.path, run->trace);
+    tables_say_device(COMMAND_ANALYZE.name, run->trace, run->options.device);
     run->shared = shared_new(run->trace, &run->err);
     if (run->shared == NULL) {
         output_error(COMMAND_ANALYZE.name, &run->err);

@@ -96,7 +96,9 @@ static const struct opts_option OPTIONS[] = {
              "upper-case letters it "
              "ignores case); a range is matched with its domain, too, as it is printed."},
     {0, "device", "ID", .kind = OPTS_INT, .max = INT32_MAX,
-     .at = offsetof(struct stats_args, filter.device), .help = "Only work on this device."},
+     .at = offsetof(struct stats_args, filter.device),
+     .help =
+         "Only work on this device: its id, as it is shown, or the number that CUDA has for it."},
     {0, "process", "PID", .kind = OPTS_INT, .max = INT64_MAX,
      .at = offsetof(struct stats_args, filter.pid), .help = "Only events of this process."},
     {0, "nvtx-scope", "SCOPE", .kind = OPTS_CHOICE, .choices = "thread|process",
@@ -282,6 +284,7 @@ static int print_tables(struct stats *run)
     tables_say_outside(COMMAND_STATS.name, "filter-time", run->trace, run->options.begin_ns,
                        run->options.end_ns);
     tables_say_left_out(COMMAND_STATS.name, run->path, run->trace);
+    tables_say_device(COMMAND_STATS.name, run->trace, run->options.device);
     for (size_t i = 0; i < run->count; i++) {
         print_table(run, i, &page);
     }

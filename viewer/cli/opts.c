@@ -92,7 +92,7 @@ static int apply_known(struct parse *p, const struct opts_known *known, const ch
     if (known->call != NULL && known->call(p->args, value, p->err) != 0) {
         return err_prefix(p->err, "--%s", known->name);
     }
-    if (known->what == NULL || asks_nothing(known, value)) {
+    if (known->what == NULL || p->spec == NULL || asks_nothing(known, value)) {
         return 0;
     }
     return p->spec->known_asked(p->args, known, p->err);

@@ -33,6 +33,8 @@ void tables_say_outside(const char *command, const char *option, const struct tr
                         int64_t begin_ns, int64_t end_ns);
 /* Says on stderr that rows of the file are left out, where there are any. */
 void tables_say_left_out(const char *command, const char *path, const struct trace *trace);
+/* Says on stderr that CUDA means another device by the number than the one of that id. */
+void tables_say_device(const char *command, const struct trace *trace, int64_t number);
 /* Does any op of a device overlap or touch [begin, end]? O(ops). */
 bool tables_has_ops(const struct trace *trace, int64_t begin_ns, int64_t end_ns);
 /* Reads --fail-on's and --fail-on-regression's number: finite, not negative; *end is what follows

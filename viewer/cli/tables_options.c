@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "analysis/base/timefmt.h"
+#include "analysis/filter/device.h"
 #include "analysis/report/report_names.h"
 #include "viewer/cli/command.h"
 #include "viewer/cli/tables.h"
@@ -71,6 +72,24 @@ void tables_say_left_out(const char *command, const char *path, const struct tra
                       trace->counts.misplaced == 1 ? "its" : "their");
         output_error(command, &err);
     }
+}
+
+void tables_say_device(const char *command, const struct trace *trace, int64_t number)
+{
+    struct err err = {0};
+    uint32_t taken = number < 0 ? TRACE_NONE : device_find(trace, number, NULL);
+    uint32_t other = taken == TRACE_NONE ? TRACE_NONE : device_other(trace, number);
+    if (other == TRACE_NONE || device_cuda_number(trace, taken) == number) {
+        return;
+    }
+    struct buf text = {0};
+    buf_addf(&text, "--device %lld is GPU ", (long long)number);
+    device_put(&text, trace, taken);
+    buf_adds(&text, "; also there is GPU ");
+    device_put(&text, trace, other);
+    (void)err_set(&err, "%s", buf_text(&text));
+    output_error(command, &err);
+    buf_free(&text);
 }
 
 bool tables_has_ops(const struct trace *trace, int64_t begin_ns, int64_t end_ns)
