@@ -51,12 +51,18 @@ static void *loader_thread(void *arg)
     return NULL;
 }
 
-/* Starts the thread without any signal: those are for the thread that has the terminal. */
+/* Starts the thread without any signal: those are for the thread that has the terminal. Only faults
+ * are its own: a blocked one would end the process before anybody could clean up. */
 static int loader_launch(struct loader *loader)
 {
     sigset_t all;
     sigset_t old;
     (void)sigfillset(&all);
+    (void)sigdelset(&all, SIGSEGV);
+    (void)sigdelset(&all, SIGBUS);
+    (void)sigdelset(&all, SIGFPE);
+    (void)sigdelset(&all, SIGILL);
+    (void)sigdelset(&all, SIGABRT);
     (void)pthread_sigmask(SIG_SETMASK, &all, &old);
     int rc = pthread_create(&loader->thread, NULL, loader_thread, loader);
     (void)pthread_sigmask(SIG_SETMASK, &old, NULL);

@@ -1,9 +1,13 @@
 /*
  * term: see term.h.
  *
- * Signals are blocked except while term_wait sleeps in pselect, so that a handler only sets a flag
- * and none is lost between looking and sleeping. Stopping (SIGTSTP) is done here rather than by
- * ncurses: the screen is given back, the default action is taken, and what follows is drawn anew.
+ * Signals that ask to leave only set a flag while term_wait sleeps in pselect: what there is to
+ * keep is kept, then the program leaves. At any other time the program computes, or writes to a
+ * terminal that does not read: then SIGTERM, SIGHUP, SIGQUIT and a second SIGINT end it at once, in
+ * the handler. The other signals are blocked except in pselect, so that none is lost between
+ * looking and sleeping. Stopping (SIGTSTP) is done here rather than by ncurses: the screen is given
+ * back, the default action is taken, and what follows is drawn anew; after SIGSTOP, which nobody
+ * sees coming, the modes of the terminal are made anew as well. Faults and the like: guard.h.
  */
 #include "viewer/term/term.h"
 
@@ -19,11 +23,15 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "viewer/term/guard.h"
 #include "viewer/term/term_info.h"
 
 enum {
     TERM_SIGNALS = 7,
-    TERM_ESCAPE_MS = 25 /* a lone Escape is told from the begin of a key sequence */
+    TERM_LEAVING = 4, /* the first of them ask to leave */
+    TERM_ESCAPE_MS = 25, /* a lone Escape is told from the begin of a key sequence */
+    TERM_SIDE_MAX = 32767, /* ncurses counts columns and rows in a short */
+    TERM_CELLS_MAX = 1 << 22, /* more are no screen, but a mistake */
 };
 
 static const int TERM_CAUGHT[TERM_SIGNALS] = {SIGTERM, SIGINT,   SIGHUP, SIGQUIT,
@@ -34,6 +42,7 @@ struct terminal {
     struct theme theme;
     sigset_t old_mask;
     sigset_t wait_mask;
+    sigset_t leaving;
     struct sigaction old[TERM_SIGNALS];
     bool shift_keys;
 };
@@ -42,15 +51,30 @@ struct terminal {
 static volatile sig_atomic_t term_leave;
 static volatile sig_atomic_t term_stop;
 static volatile sig_atomic_t term_resized;
+static volatile sig_atomic_t term_continued;
+static volatile sig_atomic_t term_waiting; /* in pselect */
+
+static void leave(int number)
+{
+    bool again = term_leave != 0;
+    if (term_waiting != 0 || (number == SIGINT && !again)) {
+        term_leave = number;
+        return;
+    }
+    guard_restore();
+    _exit(128 + number);
+}
 
 static void term_on_signal(int number)
 {
     if (number == SIGTSTP) {
         term_stop = 1;
-    } else if (number == SIGWINCH || number == SIGCONT) {
+    } else if (number == SIGWINCH) {
         term_resized = 1;
+    } else if (number == SIGCONT) {
+        term_continued = 1;
     } else {
-        term_leave = number;
+        leave(number);
     }
 }
 
@@ -64,22 +88,34 @@ void term_forget_signal(void)
     term_leave = 0;
 }
 
+/* As they are before ncurses sets some. */
+static void term_remember_signals(struct terminal *term)
+{
+    for (int i = 0; i < TERM_SIGNALS; i++) {
+        (void)sigaction(TERM_CAUGHT[i], NULL, &term->old[i]);
+    }
+}
+
 static void term_catch(struct terminal *term)
 {
     struct sigaction action;
     sigset_t block;
     memset(&action, 0, sizeof action);
     action.sa_handler = term_on_signal;
-    (void)sigemptyset(&action.sa_mask);
+    action.sa_flags = SA_RESTART; /* a frame is written whole; pselect ends all the same */
+    (void)sigfillset(&action.sa_mask);
     (void)sigemptyset(&block);
+    (void)sigemptyset(&term->leaving);
     for (int i = 0; i < TERM_SIGNALS; i++) {
-        (void)sigaddset(&block, TERM_CAUGHT[i]);
+        (void)sigaddset(i < TERM_LEAVING ? &term->leaving : &block, TERM_CAUGHT[i]);
     }
     (void)sigprocmask(SIG_BLOCK, &block, &term->old_mask);
     term->wait_mask = term->old_mask;
     for (int i = 0; i < TERM_SIGNALS; i++) {
         (void)sigdelset(&term->wait_mask, TERM_CAUGHT[i]);
-        (void)sigaction(TERM_CAUGHT[i], &action, &term->old[i]);
+        if (i >= TERM_LEAVING || term->old[i].sa_handler != SIG_IGN) {
+            (void)sigaction(TERM_CAUGHT[i], &action, NULL);
+        }
     }
 }
 
@@ -137,6 +173,61 @@ static void term_start(struct terminal *term, const struct term_options *options
     }
 }
 
+/* The size that the terminal tells; false where it does not. */
+static bool term_asked_size(int *cols, int *rows)
+{
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) {
+        return false;
+    }
+    *cols = size.ws_col;
+    *rows = size.ws_row;
+    return true;
+}
+
+static bool term_fits(int cols, int rows)
+{
+    return cols <= TERM_SIDE_MAX && rows <= TERM_SIDE_MAX && cols * rows <= TERM_CELLS_MAX;
+}
+
+static void term_take_size(struct terminal *term)
+{
+    int cols;
+    int rows;
+    term_resized = 0;
+    term_size(term, &cols, &rows);
+    (void)resizeterm(rows, cols);
+}
+
+/* Takes the screen; from here on every way out gives it back. */
+static int term_begin(struct terminal *term)
+{
+    char leaving[GUARD_BYTES];
+    int cols = 0;
+    int rows = 0;
+    term_leave = 0;
+    term_stop = 0;
+    term_resized = 0;
+    term_continued = 0;
+    term_remember_signals(term);
+    guard_begin(STDOUT_FILENO, leaving, term_info_leave(leaving, sizeof leaving));
+    /* ncurses begins with the size that terminfo tells: what the terminal says may be anything. */
+    bool odd = term_asked_size(&cols, &rows) && !term_fits(cols, rows);
+    if (odd) {
+        use_env(FALSE);
+    }
+    term->screen = newterm(NULL, stdout, stdin);
+    if (term->screen == NULL) {
+        guard_end();
+        return -1;
+    }
+    term_catch(term);
+    if (odd) {
+        term_take_size(term);
+    }
+    return 0;
+}
+
 struct terminal *term_open(const struct term_options *options, struct err *err)
 {
     const char *name = getenv("TERM");
@@ -157,17 +248,18 @@ struct terminal *term_open(const struct term_options *options, struct err *err)
     if (term == NULL) {
         return err_null(err, "not enough memory for the terminal");
     }
-    term_leave = 0;
-    term_stop = 0;
-    term_resized = 0;
-    term->screen = newterm(NULL, stdout, stdin);
-    if (term->screen == NULL) {
+    if (term_begin(term) != 0) {
         free(term);
         return err_null(err, "the terminal %s could not be opened", name);
     }
-    term_catch(term);
     term_start(term, options);
     return term;
+}
+
+/* Nobody may be reading: what ncurses writes could wait for ever. */
+static bool term_is_left(void)
+{
+    return term_leave != 0 && term_leave != SIGINT;
 }
 
 void term_close(struct terminal *term)
@@ -175,29 +267,33 @@ void term_close(struct terminal *term)
     if (term == NULL) {
         return;
     }
-    (void)mousemask(0, NULL);
-    /* Where there is no second screen to leave, the prompt comes on a clean line. */
-    (void)attr_set(A_NORMAL, 0, NULL);
-    (void)move(LINES - 1, 0);
-    (void)clrtoeol();
-    (void)refresh();
-    (void)endwin();
-    delscreen(term->screen);
+    if (term_is_left()) {
+        guard_restore();
+    } else {
+        (void)mousemask(0, NULL);
+        /* Where there is no second screen to leave, the prompt comes on a clean line. */
+        (void)attr_set(A_NORMAL, 0, NULL);
+        (void)move(LINES - 1, 0);
+        (void)clrtoeol();
+        (void)refresh();
+        (void)endwin();
+        delscreen(term->screen);
+    }
+    guard_end();
     term_uncatch(term);
     free(term);
 }
 
 void term_size(const struct terminal *term, int *cols, int *rows)
 {
-    struct winsize size;
     (void)term;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0) {
-        *cols = size.ws_col;
-        *rows = size.ws_row;
-    } else {
+    if (!term_asked_size(cols, rows)) {
         *cols = COLS;
         *rows = LINES;
     }
+    *cols = *cols < TERM_SIDE_MAX ? *cols : TERM_SIDE_MAX;
+    *rows = *rows < TERM_SIDE_MAX ? *rows : TERM_SIDE_MAX;
+    *rows = term_fits(*cols, *rows) ? *rows : TERM_CELLS_MAX / *cols;
 }
 
 const struct theme *term_theme(const struct terminal *term)
@@ -295,44 +391,79 @@ static void term_pause(struct terminal *term)
     (void)sigaction(SIGTSTP, &ours, NULL);
     (void)reset_prog_mode();
     (void)refresh();
-    term_resized = 1;
+    /* That we were continued is known already. */
+    (void)sigemptyset(&stop);
+    (void)sigaddset(&stop, SIGCONT);
+    (void)sigtimedwait(&stop, NULL, &(const struct timespec){0});
 }
 
-static void term_take_size(struct terminal *term)
+/* Continued after a stop that was not seen coming: the shell has had the terminal since. In the
+ * background there is nothing to draw on: stopped again until the shell calls. */
+static void term_resume(void)
 {
-    int cols;
-    int rows;
-    term_resized = 0;
-    term_size(term, &cols, &rows);
-    (void)resizeterm(rows, cols);
+    term_continued = 0;
+    if (tcgetpgrp(STDIN_FILENO) != getpgrp()) {
+        (void)raise(SIGTTIN);
+    }
+    (void)endwin();
+    (void)refresh();
+}
+
+/* What signals have told; TERM_NOTHING where there was none. */
+static enum term_event term_told(struct terminal *term)
+{
+    if (term_leave != 0) {
+        return TERM_SIGNAL;
+    }
+    if (term_stop != 0 || term_continued != 0) {
+        if (term_stop != 0) {
+            term_pause(term);
+        } else {
+            term_resume();
+        }
+        term_take_size(term);
+        return TERM_RESUME;
+    }
+    if (term_resized != 0) {
+        term_take_size(term);
+        return TERM_RESIZE;
+    }
+    return TERM_NOTHING;
+}
+
+/* Sleeps until there is input, a signal, or the time is over; returns as pselect does. */
+static int term_sleep(const struct terminal *term, const struct timespec *most)
+{
+    fd_set in;
+    int n = -1;
+    FD_ZERO(&in);
+    FD_SET(STDIN_FILENO, &in);
+    (void)sigprocmask(SIG_BLOCK, &term->leaving, NULL);
+    errno = EINTR;
+    if (term_leave == 0) {
+        term_waiting = 1;
+        n = pselect(STDIN_FILENO + 1, &in, NULL, NULL, most, &term->wait_mask);
+        term_waiting = 0;
+    }
+    int code = errno;
+    (void)sigprocmask(SIG_UNBLOCK, &term->leaving, NULL);
+    errno = code;
+    return n;
 }
 
 enum term_event term_wait(struct terminal *term, int ms)
 {
     const struct timespec most = {ms / 1000, ms % 1000 * 1000000L};
     for (;;) {
-        fd_set in;
-        if (term_leave != 0) {
-            return TERM_SIGNAL;
+        enum term_event told = term_told(term);
+        if (told != TERM_NOTHING) {
+            return told;
         }
-        if (term_stop != 0) {
-            term_pause(term);
-            term_take_size(term);
-            return TERM_RESUME;
-        }
-        if (term_resized != 0) {
-            term_take_size(term);
-            return TERM_RESIZE;
-        }
-        FD_ZERO(&in);
-        FD_SET(STDIN_FILENO, &in);
-        int n = pselect(STDIN_FILENO + 1, &in, NULL, NULL, ms < 0 ? NULL : &most, &term->wait_mask);
+        int n = term_sleep(term, ms < 0 ? NULL : &most);
         if (n > 0) {
             int bytes = 0;
-            if (ioctl(STDIN_FILENO, FIONREAD, &bytes) != 0 || bytes == 0) {
-                return TERM_CLOSED;
-            }
-            return TERM_KEY;
+            bool gone = ioctl(STDIN_FILENO, FIONREAD, &bytes) != 0 || bytes == 0;
+            return gone ? TERM_CLOSED : TERM_KEY;
         }
         if (n == 0) {
             return TERM_NOTHING;
