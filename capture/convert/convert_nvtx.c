@@ -1,6 +1,7 @@
 /* NVTX for the converter: push with pop, start with end, marks and names, to rows of NVTX_EVENTS.
  *
- * Push and pop pair on a stack for each thread and domain (NVTX specification); a stack is a byte
+ * Push and pop pair on a stack for each thread and domain (NVTX specification), by the level that the
+ * recorder wrote, so that one that is missing does not pair its neighbours wrongly; a stack is a byte
  * string of entries with their texts, so a push and a pop cost a copy each and no allocation. Start
  * and end pair by the range id in a hash table, across threads and in any order of arrival. What is
  * open at the end of a process has no end; a pop or an end without its beginning is counted. */
@@ -46,7 +47,8 @@ struct nvtx_row {
     uint8_t payload_type;
     uint8_t color_type;
     bool ended;
-    uint8_t pad[3];
+    uint8_t pad;
+    uint16_t level; /* of a push: ranges that are open with it; 0: not known */
 };
 
 /* The open ranges of one thread in one domain, the innermost last. */
@@ -185,17 +187,6 @@ static struct stack *stack_of(struct convert_pairs *pairs, uint32_t tid, uint32_
     return stack;
 }
 
-static int push(struct stack *stack, const struct nvtx_row *row, const struct spool_item *item,
-                struct err *err)
-{
-    size_t size = sizeof *row + row->blob_bytes + row->text_bytes;
-    buf_add(&stack->rows, row, sizeof *row);
-    buf_add(&stack->rows, item->u.nvtx.blob, row->blob_bytes);
-    buf_add(&stack->rows, item->u.nvtx.text, row->text_bytes);
-    buf_add(&stack->rows, &size, sizeof size);
-    return buf_failed(&stack->rows) ? err_nomem(err, "NVTX ranges") : 0;
-}
-
 /* Takes the innermost row off; its tail is left in the buffer behind it. Returns the tail, NULL
  * where the stack is empty. */
 static const char *take(struct stack *stack, struct nvtx_row *row)
@@ -210,11 +201,62 @@ static const char *take(struct stack *stack, struct nvtx_row *row)
     return stack->rows.data + stack->rows.len + sizeof *row;
 }
 
-static int pop(struct convert_pairs *pairs, struct stack *stack, int64_t time, struct err *err)
+/* Puts the row back that was taken last. */
+static void put_back(struct stack *stack, const struct nvtx_row *row)
+{
+    stack->rows.len += sizeof *row + row->blob_bytes + row->text_bytes + sizeof(size_t);
+}
+
+/* Ends what must have ended before a range of LEVEL could begin or end: its own end was lost. */
+static int end_above(struct convert_pairs *pairs, struct stack *stack, uint16_t level, int64_t time,
+                     struct err *err)
 {
     struct nvtx_row row;
     const char *tail = take(stack, &row);
-    if (!tail) {
+    for (; tail != NULL && row.level > level; tail = take(stack, &row)) {
+        if (emit(pairs, &row, tail, err) < 0 ||
+            convert_lose(pairs->c, pairs->proc->index,
+                         CONVERT_FAULT("NVTX", "end of a range", 1, time), err) < 0) {
+            return -1;
+        }
+        pairs->c->result->processes[pairs->proc->index].open_ranges--;
+    }
+    if (tail != NULL) {
+        put_back(stack, &row);
+    }
+    return 0;
+}
+
+static int push(struct convert_pairs *pairs, struct stack *stack, const struct nvtx_row *row,
+                const struct spool_item *item, struct err *err)
+{
+    size_t size = sizeof *row + row->blob_bytes + row->text_bytes;
+    if (row->level != 0 &&
+        end_above(pairs, stack, (uint16_t)(row->level - 1), row->start, err) < 0) {
+        return -1;
+    }
+    buf_add(&stack->rows, row, sizeof *row);
+    buf_add(&stack->rows, item->u.nvtx.blob, row->blob_bytes);
+    buf_add(&stack->rows, item->u.nvtx.text, row->text_bytes);
+    buf_add(&stack->rows, &size, sizeof size);
+    return buf_failed(&stack->rows) ? err_nomem(err, "NVTX ranges") : 0;
+}
+
+/* Ends the innermost range; where the record knows its level, the one of that level. */
+static int pop(struct convert_pairs *pairs, struct stack *stack, uint16_t level, int64_t time,
+               struct err *err)
+{
+    struct nvtx_row row;
+    bool known = level != 0 && level != SPOOL_LEVEL_NONE;
+    if (known && end_above(pairs, stack, level, time, err) < 0) {
+        return -1;
+    }
+    const char *tail = level == SPOOL_LEVEL_NONE ? NULL : take(stack, &row);
+    if (tail != NULL && known && row.level < level && row.level != 0) {
+        put_back(stack, &row);
+        tail = NULL;
+    }
+    if (tail == NULL) {
         return convert_lose(pairs->c, pairs->proc->index,
                             CONVERT_FAULT("NVTX", "pop without a push", 1, time), err);
     }
@@ -364,6 +406,7 @@ static void fill_row(struct convert_pairs *pairs, const struct spool_item *item,
         .flags = item->u.nvtx.head.flags,
         .payload_type = (uint8_t)item->u.nvtx.payload_type,
         .color_type = (uint8_t)item->u.nvtx.color_type,
+        .level = item->u.nvtx.head.level,
     };
 }
 
@@ -383,11 +426,12 @@ static int pair(struct convert_pairs *pairs, const struct spool_item *item, stru
         }
     }
     if (type == SPOOL_NVTX_POP) {
-        return pop(pairs, stack, nvtx_time(pairs->c, pairs->proc, item->u.nvtx.head.time), err);
+        return pop(pairs, stack, item->u.nvtx.head.level,
+                   nvtx_time(pairs->c, pairs->proc, item->u.nvtx.head.time), err);
     }
     fill_row(pairs, item, &row);
     if (type == SPOOL_NVTX_PUSH) {
-        return push(stack, &row, item, err);
+        return push(pairs, stack, &row, item, err);
     }
     if (type == SPOOL_NVTX_MARK) {
         const char *tail = tail_of(pairs, item, err);

@@ -34,6 +34,8 @@
 #define CUPTI_INTERVALS 512
 #define CUPTI_FILTER_IDS 1024
 
+#define NVTX_LEVELS 16
+
 #define INJECT_NAME_BYTES 16 /* of a thread, as the kernel has it, with its zero */
 
 /* A META record that is kept in memory, because every spool of a forked child needs it again. */
@@ -46,6 +48,12 @@ struct nvtx_note {
     bool wanted; /* domains: recorded */
     bool is_cut; /* the text went on behind SPOOL_TEXT_MAX bytes */
     char *text; /* behind the note; not terminated */
+};
+
+/* The open ranges of a thread in one domain. */
+struct nvtx_level {
+    uint32_t depth;
+    uint32_t left_out; /* bit N: the push of level N was left out as asked, so its pop has to be */
 };
 
 /* Events are written by threads into segments of their own. */
@@ -63,6 +71,7 @@ struct nvtx_thread {
     uint64_t time; /* of the last record, in the clock of the events */
     uint64_t look_time; /* from then on its name in the system is looked at again */
     char name[INJECT_NAME_BYTES]; /* the name that was written */
+    struct nvtx_level levels[NVTX_LEVELS]; /* by domain; in later ones levels are not known */
 };
 
 struct nvtx_state {
@@ -291,11 +300,14 @@ struct nvtx_event {
         *payloads; /* extended payload beside the attributes; may be NULL */
     size_t payload_count;
 };
-void nvtx_emit(const struct nvtx_event *event);
+
+/* Records an event. Returns the level of a push or pop as NVTX has it: from 0 on, negative where
+ * there is none. */
+int nvtx_emit(const struct nvtx_event *event);
 
 /* The two quick ways: a text in the default domain, and a pop. */
-void nvtx_emit_text(uint8_t type, const char *text);
-void nvtx_emit_pop(const struct nvtx_note *domain);
+int nvtx_emit_text(uint8_t type, const char *text);
+int nvtx_emit_pop(const struct nvtx_note *domain);
 uint64_t nvtx_range_id(void);
 
 /* nvtx_calls.c: fills the slots of a client; 1 if it could */

@@ -104,6 +104,9 @@ void nvtx_fork_child(void)
     self.tid = 0;
     self.next_bytes = 0;
     memset(self.name, 0, sizeof(self.name));
+    for (size_t i = 0; i < NVTX_LEVELS; i++) {
+        self.levels[i].left_out = UINT32_MAX; /* those pushes are in the parent's spool */
+    }
     nvtx_range_fork_child();
 }
 
@@ -190,7 +193,8 @@ static bool refill(struct nvtx_thread *thread, size_t bytes)
     if (segment == NULL) {
         return false;
     }
-    struct spool_nvtx head = {SPOOL_NVTX_THREAD, 0, 0, sizeof(head), thread->tid};
+    struct spool_nvtx head = {
+        .type = SPOOL_NVTX_THREAD, .bytes = sizeof(head), .time = thread->tid};
     uint64_t published = atomic_load(&segment->published);
     thread->segment = segment;
     thread->begun = true;
@@ -203,9 +207,20 @@ static bool refill(struct nvtx_thread *thread, size_t bytes)
     return true;
 }
 
-/* The way of an event that cannot just be written. True: there is room now. */
-static bool __attribute__((noinline)) make_room(struct nvtx_thread *thread, size_t bytes)
+/* The pop of a range that was recorded is, also when the capture range is over by then; not when the
+ * recording is. */
+static inline bool is_wanted_now(const struct spool_nvtx *head)
 {
+    return inject_collecting() ||
+           (head->type == SPOOL_NVTX_POP && head->level != 0 && head->level != SPOOL_LEVEL_NONE &&
+            session_control_collecting(inject.control));
+}
+
+/* The way of an event that cannot just be written. True: there is room now. */
+static bool __attribute__((noinline))
+make_room(struct nvtx_thread *thread, const struct spool_nvtx *head)
+{
+    size_t bytes = head->bytes;
     if (inject_is_copy() && !inject_after_fork()) {
         return false;
     }
@@ -213,7 +228,7 @@ static bool __attribute__((noinline)) make_room(struct nvtx_thread *thread, size
         count_loss(SPOOL_LOSS_NVTX_REENTRANT);
         return false;
     }
-    if (!inject_collecting()) {
+    if (!is_wanted_now(head)) {
         return false;
     }
     if ((size_t)(thread->end - thread->at) >= bytes) {
@@ -232,28 +247,27 @@ static bool __attribute__((noinline)) make_room(struct nvtx_thread *thread, size
     return found;
 }
 
-/* Begins a record of BYTES (with its head): returns where its fields go, or NULL for an event that
- * is not recorded. */
-static inline uint8_t *begin(uint8_t type, uint8_t flags, const struct nvtx_note *domain,
-                             size_t bytes)
+/* Begins a record; of its head the type, the flags, the level and the bytes are given, which are
+ * rounded here. Returns where its fields go, or NULL for an event that is not recorded. */
+static inline uint8_t *begin(struct spool_nvtx head, const struct nvtx_note *domain)
 {
     struct nvtx_thread *thread = &self;
-    bytes = (bytes + 7U) & ~(size_t)7U;
+    head.bytes = (uint16_t)((head.bytes + 7U) & ~7U);
     if (UNLIKELY(!domain->wanted)) {
         return NULL;
     }
     if (UNLIKELY(thread->busy != 0 || inject_is_copy() || !inject_collecting() ||
-                 (size_t)(thread->end - thread->at) < bytes) &&
-        !make_room(thread, bytes)) {
+                 (size_t)(thread->end - thread->at) < head.bytes) &&
+        !make_room(thread, &head)) {
         return NULL;
     }
     thread->busy = 1;
     atomic_signal_fence(memory_order_seq_cst);
     thread->time = event_time();
-    struct spool_nvtx head = {type, flags, (uint16_t)domain->head.domain, (uint32_t)bytes,
-                              thread->time};
+    head.domain = (uint16_t)domain->head.domain;
+    head.time = thread->time;
     memcpy(thread->at, &head, sizeof(head));
-    thread->next = thread->at + bytes;
+    thread->next = thread->at + head.bytes;
     return thread->at + sizeof(head);
 }
 
@@ -297,6 +311,66 @@ static inline uint8_t *put_u64(uint8_t *at, uint64_t value)
     return put(at, &value, sizeof(value));
 }
 
+/* Levels. They are changed while the record is being written, or is not: an event from a signal
+ * handler that comes between is dropped, and leaves them as they were. */
+static inline struct nvtx_level *level_of(const struct nvtx_note *domain)
+{
+    return LIKELY(domain->head.domain < NVTX_LEVELS) ? &self.levels[domain->head.domain] : NULL;
+}
+
+#define LEVEL_BITS 32
+
+/* The number of the level that a push begins, as records have it. */
+static inline uint16_t level_of_push(const struct nvtx_level *level)
+{
+    return level == NULL || level->depth >= SPOOL_LEVEL_NONE - 1 ? 0 : (uint16_t)(level->depth + 1);
+}
+
+/* Likewise of the level that a pop ends. */
+static inline uint16_t level_of_pop(const struct nvtx_level *level)
+{
+    if (level == NULL || level->depth >= SPOOL_LEVEL_NONE) {
+        return 0;
+    }
+    return level->depth == 0 ? SPOOL_LEVEL_NONE : (uint16_t)level->depth;
+}
+
+static inline void level_push(struct nvtx_level *level, bool left_out)
+{
+    if (level != NULL) {
+        uint32_t bit = level->depth < LEVEL_BITS ? UINT32_C(1) << level->depth : 0;
+        level->left_out = left_out ? level->left_out | bit : level->left_out & ~bit;
+        level->depth++;
+    }
+}
+
+static inline void level_pop(struct nvtx_level *level)
+{
+    if (level != NULL && level->depth > 0) {
+        level->depth--;
+    }
+}
+
+/* Whether the push that a pop belongs to was left out. One that was lost is not: its pop is recorded
+ * or counted like others. */
+static inline bool level_is_left_out(const struct nvtx_level *level)
+{
+    return level != NULL && level->depth > 0 && level->depth <= LEVEL_BITS &&
+           (level->left_out >> (level->depth - 1) & 1U) != 0;
+}
+
+/* Whether an event that was not recorded was left out as asked. */
+static bool is_left_out(const struct nvtx_note *domain)
+{
+    return !domain->wanted || !inject_collecting();
+}
+
+/* What NVTX returns for a level number of a record. */
+static inline int level_result(uint16_t number)
+{
+    return number == 0 || number == SPOOL_LEVEL_NONE ? NVTX_RESULT_NO_PUSH_POP : number - 1;
+}
+
 /* The place in the table for the text at that address. The table is of the segment that the thread
  * writes. */
 static inline struct repeat *repeat_of(const struct nvtx_thread *thread, const char *text)
@@ -327,7 +401,12 @@ static inline bool emit_repeat(uint8_t type, const char *text)
         return false;
     }
     thread->time = event_time();
-    struct spool_nvtx head = {type, SPOOL_NVTX_REPEAT, 0, (uint32_t)bytes, thread->time};
+    struct spool_nvtx head = {
+        .type = type, .flags = SPOOL_NVTX_REPEAT, .bytes = bytes, .time = thread->time};
+    if (type == SPOOL_NVTX_PUSH) {
+        head.level = level_of_push(&thread->levels[0]);
+        level_push(&thread->levels[0], false);
+    }
     memcpy(thread->at, &head, sizeof(head));
     memcpy(thread->at + sizeof(head), &known->offset, 2 * sizeof(uint32_t));
     thread->next = thread->at + bytes;
@@ -335,31 +414,44 @@ static inline bool emit_repeat(uint8_t type, const char *text)
     return true;
 }
 
-/* An event in the default domain that has a text and nothing else. */
-void nvtx_emit_text(uint8_t type, const char *text)
+/* Writes the event with its text. */
+static void emit_text(uint8_t type, const char *text)
 {
-    if (LIKELY(emit_repeat(type, text))) {
-        return;
-    }
+    struct nvtx_level *level = type == SPOOL_NVTX_PUSH ? &self.levels[0] : NULL;
     size_t length = text == NULL ? 0 : strlen(text);
     bool is_cut = length > SPOOL_TEXT_MAX;
     length = is_cut ? SPOOL_TEXT_MAX : length;
-    uint8_t *at = begin(type, SPOOL_NVTX_TEXT, &inject.nvtx.default_domain,
-                        sizeof(struct spool_nvtx) + sizeof(uint32_t) + length);
-    if (LIKELY(at != NULL)) {
-        at = put_u32(at, (uint32_t)length);
-        if (length > 0) {
-            memcpy(at, text, length); /* NOLINT: no terminator is wanted */
-        }
-        if (length >= REPEAT_LEAST) {
-            *repeat_of(&self, text) = (struct repeat){
-                text, (uint32_t)(at - spool_payload(self.segment)), (uint32_t)length};
-        }
-        commit();
-        if (UNLIKELY(is_cut)) {
-            count_loss(SPOOL_LOSS_NVTX_TEXT_CUT);
-        }
+    struct spool_nvtx head = {
+        .type = type,
+        .flags = SPOOL_NVTX_TEXT,
+        .level = level_of_push(level),
+        .bytes = (uint16_t)(sizeof(struct spool_nvtx) + sizeof(uint32_t) + length)};
+    uint8_t *at = begin(head, &inject.nvtx.default_domain);
+    level_push(level, at == NULL && is_left_out(&inject.nvtx.default_domain));
+    if (UNLIKELY(at == NULL)) {
+        return;
     }
+    at = put_u32(at, (uint32_t)length);
+    if (length > 0) {
+        memcpy(at, text, length); /* NOLINT: no terminator is wanted */
+    }
+    if (length >= REPEAT_LEAST) {
+        *repeat_of(&self, text) =
+            (struct repeat){text, (uint32_t)(at - spool_payload(self.segment)), (uint32_t)length};
+    }
+    commit();
+    if (UNLIKELY(is_cut)) {
+        count_loss(SPOOL_LOSS_NVTX_TEXT_CUT);
+    }
+}
+
+/* An event in the default domain that has a text and nothing else. */
+int nvtx_emit_text(uint8_t type, const char *text)
+{
+    if (UNLIKELY(!emit_repeat(type, text))) {
+        emit_text(type, text);
+    }
+    return (int)self.levels[0].depth - 1;
 }
 
 uint64_t nvtx_range_id(void)
@@ -504,27 +596,10 @@ static const struct nvtx_attributes *whole_attributes(const struct nvtx_attribut
     return room;
 }
 
-void nvtx_emit(const struct nvtx_event *event)
+/* Writes the fields that the flags of a record name, but for the message. */
+static uint8_t *put_fields(uint8_t *at, uint8_t flags, const struct nvtx_event *event,
+                           const struct nvtx_attributes *attributes)
 {
-    struct nvtx_attributes room;
-    const struct nvtx_attributes *attributes = whole_attributes(event->attributes, &room);
-    struct message message = message_of(attributes);
-    struct blob blob = blob_of(event->payloads, event->payload_count);
-    if (blob.data == NULL && attributes->payload_type == NVTX_PAYLOAD_KIND_EXT) {
-        size_t count = attributes->reserved0 > 0 ? (size_t)attributes->reserved0 : 0;
-        blob = blob_of(attributes->payload.pointer, count);
-    }
-    size_t bytes = sizeof(struct spool_nvtx);
-    uint8_t flags = fields_of(event, attributes, &blob, &bytes) | message.flag;
-    bytes += message.flag == SPOOL_NVTX_TEXT ? 4 + message.bytes : 0;
-    bytes += message.flag == SPOOL_NVTX_STRING ? 8 : 0;
-    uint8_t *at = begin(event->type, flags, event->domain, bytes);
-    if (at == NULL) {
-        return;
-    }
-    if (message.string != NULL) {
-        nvtx_string_write(message.string);
-    }
     if ((flags & SPOOL_NVTX_RANGE) != 0) {
         at = put_u64(at, event->range);
     }
@@ -541,6 +616,39 @@ void nvtx_emit(const struct nvtx_event *event)
         at = put_u32(at, 0);
         at = put_u64(at, attributes->payload.bits);
     }
+    return at;
+}
+
+/* Writes the event; NUMBER is that of its level as records have it. */
+static void emit(const struct nvtx_event *event, uint16_t number, struct nvtx_level *level)
+{
+    struct nvtx_attributes room;
+    const struct nvtx_attributes *attributes = whole_attributes(event->attributes, &room);
+    struct message message = message_of(attributes);
+    struct blob blob = blob_of(event->payloads, event->payload_count);
+    if (blob.data == NULL && attributes->payload_type == NVTX_PAYLOAD_KIND_EXT) {
+        size_t count = attributes->reserved0 > 0 ? (size_t)attributes->reserved0 : 0;
+        blob = blob_of(attributes->payload.pointer, count);
+    }
+    size_t bytes = sizeof(struct spool_nvtx);
+    struct spool_nvtx head = {.type = event->type, .level = number};
+    head.flags = fields_of(event, attributes, &blob, &bytes) | message.flag;
+    bytes += message.flag == SPOOL_NVTX_TEXT ? 4 + message.bytes : 0;
+    bytes += message.flag == SPOOL_NVTX_STRING ? 8 : 0;
+    head.bytes = (uint16_t)bytes;
+    uint8_t *at = begin(head, event->domain);
+    if (event->type == SPOOL_NVTX_PUSH) {
+        level_push(level, at == NULL && is_left_out(event->domain));
+    } else if (event->type == SPOOL_NVTX_POP) {
+        level_pop(level);
+    }
+    if (at == NULL) {
+        return;
+    }
+    if (message.string != NULL) {
+        nvtx_string_write(message.string);
+    }
+    at = put_fields(at, head.flags, event, attributes);
     if (blob.data != NULL) {
         at = put_blob(at, &blob);
     }
@@ -550,12 +658,34 @@ void nvtx_emit(const struct nvtx_event *event)
     count_losses(SPOOL_LOSS_NVTX_PAYLOAD, blob.losses);
 }
 
-void nvtx_emit_pop(const struct nvtx_note *domain)
+int nvtx_emit(const struct nvtx_event *event)
 {
-    uint8_t *at = begin(SPOOL_NVTX_POP, 0, domain, sizeof(struct spool_nvtx));
+    struct nvtx_level *level = level_of(event->domain);
+    uint16_t number = 0;
+    if (event->type == SPOOL_NVTX_PUSH) {
+        number = level_of_push(level);
+    } else if (event->type == SPOOL_NVTX_POP) {
+        number = level_of_pop(level);
+    }
+    if (event->type == SPOOL_NVTX_POP && level_is_left_out(level)) {
+        level_pop(level);
+    } else {
+        emit(event, number, level);
+    }
+    return level_result(number);
+}
+
+int nvtx_emit_pop(const struct nvtx_note *domain)
+{
+    struct nvtx_level *level = level_of(domain);
+    struct spool_nvtx head = {
+        .type = SPOOL_NVTX_POP, .bytes = sizeof(head), .level = level_of_pop(level)};
+    uint8_t *at = UNLIKELY(level_is_left_out(level)) ? NULL : begin(head, domain);
+    level_pop(level);
     if (LIKELY(at != NULL)) {
         commit();
     }
+    return level_result(head.level);
 }
 
 void nvtx_start(void)

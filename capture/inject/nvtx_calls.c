@@ -1,7 +1,7 @@
 /*
  * The functions that NVTX clients call, as NVTX has them, and putting them into the clients' slots.
- * The return values are those of a program without a tool (push and pop: no tracking), so that what
- * a program prints does not change; only range ids are real.
+ * Push and pop return the level as NVTX documents it, since programs pop only where push has not
+ * failed; in domains beyond the first few they return that levels are not tracked.
  */
 #include "capture/inject/inject.h"
 #include "capture/spool/clock.h"
@@ -28,7 +28,7 @@ static struct nvtx_attributes wide_attributes(const wchar_t *text)
 static void mark(const struct nvtx_note *domain, const struct nvtx_attributes *attributes)
 {
     struct nvtx_event event = {.type = SPOOL_NVTX_MARK, .domain = domain, .attributes = attributes};
-    nvtx_emit(&event);
+    (void)nvtx_emit(&event);
 }
 
 static int push(const struct nvtx_note *domain, const struct nvtx_attributes *attributes)
@@ -37,18 +37,17 @@ static int push(const struct nvtx_note *domain, const struct nvtx_attributes *at
     if (UNLIKELY(inject.nvtx.trigger)) {
         nvtx_range_begin(&event);
     }
-    nvtx_emit(&event);
-    return NVTX_RESULT_NO_PUSH_POP;
+    return nvtx_emit(&event);
 }
 
 static int pop(const struct nvtx_note *domain)
 {
-    nvtx_emit_pop(domain);
+    int level = nvtx_emit_pop(domain);
     if (UNLIKELY(inject.nvtx.trigger)) {
         struct nvtx_event event = {.type = SPOOL_NVTX_POP, .domain = domain};
         nvtx_range_end(&event);
     }
-    return NVTX_RESULT_NO_PUSH_POP;
+    return level;
 }
 
 static uint64_t start(const struct nvtx_note *domain, const struct nvtx_attributes *attributes)
@@ -60,7 +59,7 @@ static uint64_t start(const struct nvtx_note *domain, const struct nvtx_attribut
     if (UNLIKELY(inject.nvtx.trigger)) {
         nvtx_range_begin(&event);
     }
-    nvtx_emit(&event);
+    (void)nvtx_emit(&event);
     return event.range;
 }
 
@@ -68,7 +67,7 @@ static void end(const struct nvtx_note *domain, uint64_t range)
 {
     struct nvtx_event event = {.type = SPOOL_NVTX_END, .domain = domain, .range = range};
     if (range != 0) {
-        nvtx_emit(&event);
+        (void)nvtx_emit(&event);
     }
     if (UNLIKELY(inject.nvtx.trigger)) {
         nvtx_range_end(&event);
@@ -83,7 +82,7 @@ static void core_mark_ex(const struct nvtx_attributes *attributes)
 
 static void core_mark_a(const char *text)
 {
-    nvtx_emit_text(SPOOL_NVTX_MARK, text);
+    (void)nvtx_emit_text(SPOOL_NVTX_MARK, text);
 }
 
 static void core_mark_w(const wchar_t *text)
@@ -125,8 +124,7 @@ static int core_push_a(const char *text)
         struct nvtx_attributes attributes = ascii_attributes(text);
         return push(&inject.nvtx.default_domain, &attributes);
     }
-    nvtx_emit_text(SPOOL_NVTX_PUSH, text);
-    return NVTX_RESULT_NO_PUSH_POP;
+    return nvtx_emit_text(SPOOL_NVTX_PUSH, text);
 }
 
 static int core_push_w(const wchar_t *text)

@@ -19,8 +19,8 @@
 /* The numbers that NVTX leaves to the tool begin here; below are those that programs choose. */
 #define DYNAMIC_IDS (UINT64_C(1) << 32)
 
-static void emit(uint8_t type, const void *domain, const struct nvtx_payload_data *payloads,
-                 size_t count, uint64_t range)
+static int emit(uint8_t type, const void *domain, const struct nvtx_payload_data *payloads,
+                size_t count, uint64_t range)
 {
     struct nvtx_event event = {.type = type,
                                .domain = nvtx_domain_of(domain),
@@ -30,10 +30,11 @@ static void emit(uint8_t type, const void *domain, const struct nvtx_payload_dat
     if (inject.nvtx.trigger && (type == SPOOL_NVTX_PUSH || type == SPOOL_NVTX_START)) {
         nvtx_range_begin(&event);
     }
-    nvtx_emit(&event);
+    int level = nvtx_emit(&event);
     if (inject.nvtx.trigger && (type == SPOOL_NVTX_POP || type == SPOOL_NVTX_END)) {
         nvtx_range_end(&event);
     }
+    return level;
 }
 
 /* Describes SCHEMA in OUT; returns the bytes used. */
@@ -96,26 +97,24 @@ static uint64_t enum_register(const void *domain, const void *attributes)
 
 static void mark_payload(const void *domain, const struct nvtx_payload_data *payloads, size_t count)
 {
-    emit(SPOOL_NVTX_MARK, domain, payloads, count, 0);
+    (void)emit(SPOOL_NVTX_MARK, domain, payloads, count, 0);
 }
 
 static int push_payload(const void *domain, const struct nvtx_payload_data *payloads, size_t count)
 {
-    emit(SPOOL_NVTX_PUSH, domain, payloads, count, 0);
-    return NVTX_RESULT_NO_PUSH_POP;
+    return emit(SPOOL_NVTX_PUSH, domain, payloads, count, 0);
 }
 
 static int pop_payload(const void *domain, const struct nvtx_payload_data *payloads, size_t count)
 {
-    emit(SPOOL_NVTX_POP, domain, payloads, count, 0);
-    return NVTX_RESULT_NO_PUSH_POP;
+    return emit(SPOOL_NVTX_POP, domain, payloads, count, 0);
 }
 
 static uint64_t start_payload(const void *domain, const struct nvtx_payload_data *payloads,
                               size_t count)
 {
     uint64_t range = nvtx_range_id();
-    emit(SPOOL_NVTX_START, domain, payloads, count, range);
+    (void)emit(SPOOL_NVTX_START, domain, payloads, count, range);
     return range;
 }
 
@@ -123,7 +122,7 @@ static void end_payload(const void *domain, uint64_t range,
                         const struct nvtx_payload_data *payloads, size_t count)
 {
     if (range != 0) {
-        emit(SPOOL_NVTX_END, domain, payloads, count, range);
+        (void)emit(SPOOL_NVTX_END, domain, payloads, count, range);
     }
 }
 

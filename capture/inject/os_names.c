@@ -65,12 +65,6 @@ static void names_leave(void)
     atomic_flag_clear(&names.busy);
 }
 
-/* A filter of the program may end it for an open that it does not know. */
-static bool may_open(void)
-{
-    return prctl(PR_GET_SECCOMP) == 0;
-}
-
 /* Reads what a file of /proc has, up to SIZE bytes; returns their number. */
 static size_t read_file(const char *path, char *out, size_t size)
 {
@@ -115,7 +109,7 @@ static void put_command(struct spool_writer *writer)
 void os_names_command(struct spool_writer *writer)
 {
     int saved = errno;
-    if (may_open() && names_enter()) {
+    if (spool_place_open_allowed(&inject.place) && names_enter()) {
         put_command(writer);
         names_leave();
     }
@@ -181,7 +175,7 @@ static void look_at_all(struct spool_writer *writer, unsigned most)
 void os_names_all(struct spool_writer *writer, bool at_exit)
 {
     int saved = errno;
-    if (may_open() && names_enter()) {
+    if (spool_place_open_allowed(&inject.place) && names_enter()) {
         look_at_all(writer, at_exit ? UINT32_MAX : LIVE_MAX);
         put_command(writer);
         names_leave();

@@ -279,7 +279,9 @@ void spool_ring_count(struct spool_segment *segment, const uint16_t *sizes,
     while (at + sizeof(struct spool_nvtx) <= published) {
         uint32_t bytes = 0;
         if (segment->kind == SPOOL_SEGMENT_NVTX) {
-            memcpy(&bytes, payload + at + offsetof(struct spool_nvtx, bytes), sizeof(bytes));
+            struct spool_nvtx head;
+            memcpy(&head, payload + at, sizeof(head));
+            bytes = head.bytes;
             nvtx += payload[at] != SPOOL_NVTX_THREAD ? 1 : 0;
         } else {
             uint32_t kind = 0;

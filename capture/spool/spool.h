@@ -39,7 +39,7 @@
 
 #define SPOOL_MAGIC UINT64_C(0x314c4f4f50534c43) /* "CLSPOOL1" */
 #define SPOOL_SEGMENT_MAGIC UINT32_C(0x47455343) /* "CSEG" */
-#define SPOOL_VERSION 1
+#define SPOOL_VERSION 2
 #define SPOOL_PAGE 4096
 #define SPOOL_HEADER_BYTES 8192
 #define SPOOL_SEGMENT_HEAD 64
@@ -301,9 +301,14 @@ struct spool_nvtx {
     uint8_t type; /* enum spool_nvtx_type */
     uint8_t flags; /* SPOOL_NVTX_* */
     uint16_t domain;
-    uint32_t bytes; /* whole record with head and padding */
+    uint16_t bytes; /* whole record with head and padding */
+    uint16_t
+        level; /* PUSH, POP: ranges of the thread and domain that are open with it; 0: not known,
+                       SPOOL_LEVEL_NONE: a pop of nothing */
     uint64_t time; /* in the clock of the header; for THREAD: the system thread id */
 };
+
+#define SPOOL_LEVEL_NONE UINT16_MAX
 
 enum spool_nvtx_type {
     SPOOL_NVTX_NONE,

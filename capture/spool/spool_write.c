@@ -31,6 +31,7 @@ _Static_assert(sizeof(struct spool_losses) <= SPOOL_PAGE, "losses fit their page
 _Static_assert(sizeof(struct spool_segment) == SPOOL_SEGMENT_HEAD, "segment head as documented");
 _Static_assert(sizeof(struct spool_meta) == 48, "META head as documented");
 _Static_assert(sizeof(struct spool_nvtx) == 16, "NVTX head as documented");
+_Static_assert(SPOOL_TEXT_MAX + SPOOL_PAYLOAD_MAX + 256 < UINT16_MAX, "a record fits its size");
 
 /* Reads a small file of /proc; returns the bytes read, terminated. */
 static size_t read_small(const char *path, char *out, size_t size)

@@ -198,7 +198,7 @@ static void *named_thread(void *how)
 /* Names of threads, categories and processes, and new ones: with "early", before the first event. */
 static void renames(const char *when)
 {
-    static const char *const hows[] = {"before", "after", "nvtx"};
+    static char hows[][8] = {"before", "after", "nvtx"};
     bool early = strcmp(when, "early") == 0;
     struct nvtx_attributes attributes = attributes_of("main");
     attributes.category = 5;
@@ -213,7 +213,7 @@ static void renames(const char *when)
     }
     for (size_t i = 0; i < sizeof(hows) / sizeof(hows[0]); i++) {
         pthread_t id;
-        (void)pthread_create(&id, NULL, named_thread, (void *)(uintptr_t)hows[i]);
+        (void)pthread_create(&id, NULL, named_thread, hows[i]);
         (void)pthread_join(id, NULL);
     }
     pid_t pid = fork();
@@ -580,6 +580,59 @@ static void workers(long count)
     }
 }
 
+/* What push and pop return, in the default domain and in another one. */
+static void levels(void)
+{
+    const void *domain = nvtx.domain_a("a domain with levels");
+    struct nvtx_attributes attributes = attributes_of("in a domain with levels");
+    int push[4] = {nvtx.push_a("the first level"), nvtx.push_w(L"the second level"),
+                   nvtx.domain_push(domain, &attributes), nvtx.push_ex(&attributes)};
+    int pop[5] = {nvtx.pop(), nvtx.pop(), nvtx.pop(), nvtx.pop(), nvtx.domain_pop(domain)};
+    printf("push %d %d %d %d\n", push[0], push[1], push[2], push[3]);
+    printf("pop %d %d %d %d %d\n", pop[0], pop[1], pop[2], pop[3], pop[4]);
+}
+
+static pthread_barrier_t turn;
+
+static void *crossing_thread(void *argument)
+{
+    nvtx.push_a("from before the step");
+    (void)pthread_barrier_wait(&turn); /* the step begins */
+    (void)pthread_barrier_wait(&turn);
+    nvtx.push_a("from within the step");
+    (void)pthread_barrier_wait(&turn); /* it ends */
+    (void)pthread_barrier_wait(&turn);
+    nvtx.pop();
+    nvtx.pop();
+    nvtx.push_a("from between the steps");
+    (void)pthread_barrier_wait(&turn); /* the second begins */
+    (void)pthread_barrier_wait(&turn);
+    nvtx.pop();
+    nvtx.push_a("within the second step");
+    nvtx.pop();
+    (void)pthread_barrier_wait(&turn); /* and ends */
+    return argument;
+}
+
+/* Two steps, and ranges of another thread that begin or end outside of them. */
+static void crossing(void)
+{
+    pthread_t id;
+    (void)pthread_barrier_init(&turn, NULL, 2);
+    (void)pthread_create(&id, NULL, crossing_thread, NULL);
+    for (int i = 0; i < 2; i++) {
+        (void)pthread_barrier_wait(&turn);
+        nvtx.push_a("a step with others");
+        (void)pthread_barrier_wait(&turn);
+        (void)pthread_barrier_wait(&turn);
+        nvtx.pop();
+        if (i == 0) {
+            (void)pthread_barrier_wait(&turn);
+        }
+    }
+    (void)pthread_join(id, NULL);
+}
+
 /* Steps without a pause between them, each of COUNT marks, for ever. */
 static void endless_steps(int count)
 {
@@ -629,6 +682,10 @@ static void run_mode(const char *mode, const char *value, int number)
         fork_strings(number);
     } else if (strcmp(mode, "workers") == 0) {
         workers(number);
+    } else if (strcmp(mode, "levels") == 0) {
+        levels();
+    } else if (strcmp(mode, "crossing") == 0) {
+        crossing();
     } else if (strcmp(mode, "steps") == 0) {
         endless_steps(number);
     } else if (strcmp(mode, "long") == 0) {

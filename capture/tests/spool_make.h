@@ -48,6 +48,7 @@ struct spool_make_nvtx {
     const char *blob;
     uint32_t blob_bytes;
     uint64_t schema;
+    uint16_t level;
     uint32_t repeat_at; /* where in the segment's payload the text is */
     uint32_t repeat_bytes;
 };
@@ -189,11 +190,12 @@ static inline void spool_make_nvtx(struct spool_make *m, const struct spool_make
     size_t at = m->segment.len;
     head = (struct spool_nvtx){.type = record->type,
                                .flags = record->flags,
+                               .level = record->level,
                                .domain = record->domain,
                                .time = record->time};
     buf_add(&m->segment, &head, sizeof head);
     spool_make_fields(m, record);
-    head.bytes = (uint32_t)(m->segment.len - at);
+    head.bytes = (uint16_t)(m->segment.len - at);
     memcpy(m->segment.data + at, &head, sizeof head);
 }
 

@@ -223,6 +223,45 @@ static void test_nvtx_disorder(void **state)
     convert_result_free(&result);
 }
 
+/* Pushes and pops that are missing are counted, and their neighbours are paired rightly. */
+static void test_nvtx_levels(void **state)
+{
+    (void)state;
+    static struct spool_make m;
+    static struct convert_result result;
+    static const struct {
+        uint8_t type;
+        uint16_t level;
+        const char *text;
+    } records[] = {
+        {SPOOL_NVTX_PUSH, 1, "a"},
+        {SPOOL_NVTX_PUSH, 2, "b"}, /* its pop is lost */
+        {SPOOL_NVTX_POP, 1, NULL},
+        {SPOOL_NVTX_PUSH, 1, "c"},
+        {SPOOL_NVTX_POP, 2, NULL}, /* its push is lost */
+        {SPOOL_NVTX_POP, 1, NULL},
+        {SPOOL_NVTX_PUSH, 1, "d"}, /* its pop is lost */
+        {SPOOL_NVTX_PUSH, 1, "e"},
+        {SPOOL_NVTX_POP, 1, NULL},
+        {SPOOL_NVTX_POP, SPOOL_LEVEL_NONE, NULL}, /* of nothing */
+        {SPOOL_NVTX_PUSH, 1, "f"}, /* open */
+    };
+    begin(&m, 1, 50);
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
+        nvtx(&m, (struct spool_make_nvtx){records[i].type, records[i].text == NULL ? 0 : TEXT,
+                                          .tid = 1, .time = 10 * i, .level = records[i].level,
+                                          .text = records[i].text});
+    }
+    assert_int_equal(spool_make_end(&m, true), 0);
+    converted(&result);
+    assert_string_equal(ask("SELECT text, start, \"end\" FROM NVTX_EVENTS"),
+                        "a,0,20 b,10,- c,30,50 d,60,- e,70,80 f,100,-");
+    assert_string_equal(ask("SELECT kind, reason, count FROM CUTLINE_LOSS ORDER BY 2"),
+                        "NVTX,end of a range,2 NVTX,pop without a push,2");
+    assert_int_equal(result.processes[0].open_ranges, 1);
+    convert_result_free(&result);
+}
+
 /* A text that an earlier record of the segment holds is that of each record which points at it, in
  * order or not; a pointer to nowhere is damage. */
 static void test_nvtx_repeats(void **state)
@@ -718,6 +757,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_nvtx_payloads, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(test_nvtx_disorder, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(test_nvtx_repeats, make_folder, drop_folder),
+        cmocka_unit_test_setup_teardown(test_nvtx_levels, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(test_cupti_rows, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(test_bad_times, make_folder, drop_folder),
         cmocka_unit_test_setup_teardown(test_capture_range, make_folder, drop_folder),

@@ -88,7 +88,7 @@ static void test_every_call(void **state)
     assert_int_equal(trial_run(&trial, "client_nvtx", ARGS("all")), 0);
     assert_string_equal(read_text(trial.dir, "err"), "");
     assert_string_equal(read_text(trial.dir, "out"),
-                        "push -2 pop -2\nsame domain 1\nenabled 1 own 1000007\n");
+                        "push 3 pop 3\nsame domain 1\nenabled 1 own 1000007\n");
     loot_read(&loot, trial.dir);
     assert_int_equal(loot.spools, 1);
     loot_expect(&loot, 0, wanted);

@@ -71,6 +71,11 @@ equal "words" "$(ask secret "SELECT value FROM META_DATA_CAPTURE WHERE name IN (
 ! grep -q 0123secret "$TMPDIR"/*/*.spool || fail "a secret was spooled"
 rm -r "${TMPDIR:?}"/*
 
+# --- push says its level, so that programs which pop only where it has not failed are recorded
+record levels "$client" levels
+equal "levels" "$(tr '\n' ' ' <out)" "push 0 1 0 2 pop 2 1 0 -2 0 "
+equal "ranges by level" "$(ask levels "SELECT count(*), sum(\"end\" IS NULL) FROM NVTX_EVENTS WHERE eventType = 59")" "4|0"
+
 # --- a forked worker's spool holds the strings that it uses, not all of its parent's
 "$CUTLINE" record --print-env --session-dir "$TMPDIR" >env
 (. ./env && "$client" fork-strings 20000)

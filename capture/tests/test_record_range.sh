@@ -54,6 +54,13 @@ equal "whole steps" "$(ask whole 'SELECT count(*), sum("end" IS NULL), (SELECT c
 record 0 early -y 1000 -c nvtx -p 'one of many events' "$client" many 10
 says "nothing was recorded"
 
+# --- ranges of other threads that cross the beginning or the end are whole, or not there
+record 0 crossing -c nvtx -p 'a step with others' --capture-range-end repeat "$client" crossing
+equal "crossing ranges" "$(ask crossing 'SELECT text, "end" IS NOT NULL FROM NVTX_EVENTS WHERE eventType = 59 ORDER BY start')" \
+    "a step with others|1 from within the step|1 a step with others|1 within the second step|1"
+equal "where they end" "$(ask crossing "SELECT sum(c.\"end\" > s.\"end\") FROM NVTX_EVENTS c, (SELECT min(\"end\") AS \"end\" FROM NVTX_EVENTS WHERE text = 'a step with others') s WHERE c.text = 'from within the step'")" 1
+equal "losses of crossing" "$(ask crossing "SELECT count(*) FROM sqlite_master WHERE name = 'CUTLINE_LOSS'")" 0
+
 # --- thousands of ranges, with kernels in them and between them
 export STANDIN_CUDA=$CUTLINE_BUILD/tests/standin/libcuda.so.1 STANDIN_CUPTI_PATH=$CUTLINE_BUILD/tests/standin/libcupti.so.13
 for range in cudaProfilerApi nvtx; do
