@@ -332,11 +332,17 @@ static void check_space(struct doctor *doctor, const char *folder)
     uint64_t bytes = (uint64_t)st.f_bavail * st.f_frsize;
     bool low = bytes < LOW_SPACE_BYTES;
     bool noexec = (st.f_flag & 8U) != 0; /* ST_NOEXEC of Linux */
+    bool memory = record_session_in_memory(folder);
     (void)timefmt_bytes((int64_t)bytes, text);
-    struct doctor_line *line =
-        add(doctor, low || noexec ? DOCTOR_NOTE : DOCTOR_OK, "space", "%s free in %.300s%s", text,
-            folder, noexec ? ", which forbids to execute files" : "");
-    if (low || noexec) {
+    struct doctor_line *line = add(doctor, low || noexec || memory ? DOCTOR_NOTE : DOCTOR_OK,
+                                   "space", "%s free in %.300s%s", text, folder,
+                                   noexec   ? ", which forbids to execute files"
+                                   : memory ? ", which is in memory (tmpfs)"
+                                            : "");
+    if (memory && !noexec) {
+        advise(line, "what is recorded takes memory until the capture is written: name a folder on "
+                     "a disk with --session-dir or TMPDIR");
+    } else if (low || noexec) {
         advise(line, noexec ? "sessions go beside the capture instead; or name a folder with "
                               "--session-dir"
                             : "a busy program fills some hundred MB a minute: name another folder "

@@ -22,6 +22,8 @@
 #include "capture/record/record_libraries.h"
 #include "capture/spool/session.h"
 
+struct record_result;
+
 struct record_opts {
     struct session_config config;
     struct record_libraries libraries;
@@ -43,8 +45,13 @@ struct record_opts {
     const char *recover; /* convert this session folder instead of running */
     void (*say)(void *arg, const char *line); /* one line for a person, without a newline */
     void *say_arg;
-    int (*progress)(void *arg, uint64_t done, uint64_t all); /* as in convert.h; may be NULL */
+    /* As in convert.h; may be NULL. Called from a thread of the launcher, one call at a time. */
+    int (*progress)(void *arg, uint64_t done, uint64_t all);
     void *progress_arg;
+    /* The conversion ended, with result->written or an error: called once, before the command's end
+     * where --duration is over before. May be NULL. */
+    void (*finished)(void *arg, const struct record_result *result, const struct err *err);
+    void *finished_arg;
 };
 
 struct record_result {
@@ -84,13 +91,24 @@ void record_summary(const struct record_opts *opts, const struct record_result *
 
 /* ---- record_name.c --------------------------------------------------------------------------- */
 
+enum {
+    RECORD_NUMBER_MAX = 100000 /* of %n */
+};
+
 /* True if the name has %p: then it is known only once the command's process is there. */
 bool record_name_needs_pid(const char *pattern);
 
-/* Expands %h (host), %p (pid), %n (the first free number), %q{ENV} and %%, and adds ".sqlite" where
- * there is none. Returns the name, to be freed, or NULL: an unknown macro, a variable that is not
- * set. */
-char *record_name(const char *pattern, pid_t pid, bool overwrite, struct err *err);
+/* Expands %h (host), %p (pid), %n (*number), %q{ENV} and %%, and adds ".sqlite" where there is
+ * none; where there is a %n, *number becomes the next one. Returns the name, to be freed, or NULL:
+ * an unknown macro, a variable that is not set. */
+char *record_name(const char *pattern, pid_t pid, int *number, struct err *err);
+
+/* Whether a file of that name could be made: its folder is there and may be written to. 0 or -1. */
+int record_name_place(const char *path, struct err *err);
+
+/* The pattern where none was given: report%n, with the rank behind it in a job of several
+ * processes. To be freed; NULL without memory. */
+char *record_name_default(void);
 
 /* ---- record_session.c ------------------------------------------------------------------------ */
 
@@ -111,6 +129,9 @@ int record_library_loads(const char *path, struct err *err);
  * Returns 0, or -1 with nothing left behind. */
 int record_session_make(const struct record_opts *opts, const char *near,
                         struct record_session *session, struct err *err);
+
+/* True if the folder is on a file system in memory: what is spooled there takes memory. */
+bool record_session_in_memory(const char *dir);
 
 /* Removes the folder and what is in it. */
 void record_session_remove(const char *dir);

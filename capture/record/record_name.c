@@ -9,10 +9,6 @@
 
 #include "capture/record/record.h"
 
-enum {
-    NUMBER_MAX = 100000 /* of %n */
-};
-
 struct macros {
     pid_t pid;
     int number;
@@ -115,8 +111,7 @@ static int expand(const char *pattern, struct macros *macros, struct buf *out, s
     return buf_failed(out) ? err_nomem(err, "the output name") : 0;
 }
 
-/* Whether a capture can get that name: its folder is there and may be written to. */
-static int check_place(const char *path, bool overwrite, struct err *err)
+int record_name_place(const char *path, struct err *err)
 {
     struct stat st;
     struct buf folder = {0};
@@ -126,9 +121,6 @@ static int check_place(const char *path, bool overwrite, struct err *err)
     buf_adds(&folder, slash ? "" : ".");
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
         result = err_set(err, "'%s' is a folder; choose another name with -o", path);
-    } else if (!overwrite && lstat(path, &st) == 0) {
-        result = err_set(
-            err, "'%s' exists already; choose another name with -o, or -f to replace it", path);
     } else if (access(buf_text(&folder), W_OK | X_OK) != 0) {
         result = err_set(err, "cannot write to '%s': %s; choose another place with -o",
                          buf_text(&folder), strerror(errno));
@@ -137,21 +129,42 @@ static int check_place(const char *path, bool overwrite, struct err *err)
     return result;
 }
 
-char *record_name(const char *pattern, pid_t pid, bool overwrite, struct err *err)
+char *record_name(const char *pattern, pid_t pid, int *number, struct err *err)
 {
-    struct macros macros = {.pid = pid, .number = 1};
+    struct macros macros = {.pid = pid, .number = *number};
     struct buf name = {0};
-    struct stat st;
-    do {
-        if (expand(pattern, &macros, &name, err) < 0) {
-            buf_free(&name);
-            return NULL;
-        }
-        macros.number++;
-    } while (macros.has_number && macros.number < NUMBER_MAX && lstat(name.data, &st) == 0);
-    if (check_place(name.data, overwrite, err) < 0) {
+    if (expand(pattern, &macros, &name, err) < 0) {
         buf_free(&name);
         return NULL;
     }
+    *number += macros.has_number ? 1 : 0;
     return name.data;
+}
+
+/* The rank of this process in its job, from the variables of the usual launchers: first those that
+ * count over all machines. NULL: there is none. */
+static const char *rank_of_job(void)
+{
+    static const char *const variables[] = {
+        "RANK",         "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+        "SLURM_PROCID", "MV2_COMM_WORLD_RANK",  "LOCAL_RANK"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *value = getenv(variables[i]);
+        if (value != NULL && *value != '\0' && strlen(value) < 10 &&
+            strspn(value, "0123456789") == strlen(value)) {
+            return value;
+        }
+    }
+    return NULL;
+}
+
+char *record_name_default(void)
+{
+    struct buf name = {0};
+    const char *rank = rank_of_job();
+    buf_adds(&name, "report%n");
+    if (rank != NULL) {
+        buf_addf(&name, "-rank%s", rank);
+    }
+    return buf_failed(&name) ? NULL : name.data;
 }

@@ -6,10 +6,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -116,6 +118,21 @@ done:
 }
 
 /* ---- the folder ------------------------------------------------------------------------------ */
+
+bool record_session_in_memory(const char *dir)
+{
+    static const unsigned long in_memory[] = {TMPFS_MAGIC, RAMFS_MAGIC, HUGETLBFS_MAGIC};
+    struct statfs st;
+    if (statfs(dir, &st) != 0) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof in_memory / sizeof *in_memory; i++) {
+        if ((unsigned long)st.f_type == in_memory[i]) {
+            return true;
+        }
+    }
+    return false;
+}
 
 /* Removes what is in the folder, but for the file keep (NULL: all). */
 static void empty_folder(const char *dir, const char *keep)

@@ -226,7 +226,7 @@ if unshare -rm true 2>/dev/null; then
     mkdir -p small
     unshare -rm bash -c 'mount -t tmpfs -o size=200k tmpfs small
         "$1" record -o small/full -- "$2" threads 4 2>err; echo $? >status; ls -A small >left' _ "$CUTLINE" "$client"
-    equal "status with a full disk" "$(cat status)" 0
+    equal "status with a full disk" "$(cat status)" 1
     equal "files with a full disk" "$(cat left)" ""
     says "disk"
     session=$(echo "$TMPDIR"/cutline-*)

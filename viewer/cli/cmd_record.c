@@ -39,6 +39,8 @@ struct record_args {
     int wait;
     int range;
     bool stats;
+    bool quiet;
+    int last_percent; /* of the progress bar; -1: there is none */
     bool print_env;
     bool shutdown;
     int cuda_events;
@@ -178,12 +180,13 @@ static const struct opts_option OPTIONS[] = {
      .help = "The NVTX range of --capture-range=nvtx; RANGE@* in any domain, RANGE@default in the "
              "one without a name, as RANGE alone. Registered and other "
              "texts match."},
-    {'y', "delay", "SECONDS", .kind = OPTS_TIME, .unit_ns = 1000000000, .at = AT(record.delay_ns),
-     .help =
+    {'y', "delay", "SECONDS", .kind = OPTS_TIME, .unit_ns = 1000000000, .max = INT64_MAX,
+     .at = AT(record.delay_ns), .help =
          "Begin to record so long after the start; of capture ranges, with the next whole one."},
-    {'d', "duration", "SECONDS", .kind = OPTS_TIME, .unit_ns = 1000000000,
+    {'d', "duration", "SECONDS", .kind = OPTS_TIME, .unit_ns = 1000000000, .max = INT64_MAX,
      .at = AT(record.duration_ns),
-     .help = "Record for so long. The command goes on, unless --kill is given."},
+     .help = "Record for so long and write the capture then. The command goes on, unless --kill is "
+             "given."},
     {0, "kill", "SIGNAL", .kind = OPTS_CALL, .call = call_kill,
      .choices = "none|sigterm|sigkill|sigint",
      .help = "Sent to the command and all its processes when the duration or the capture range is "
@@ -194,13 +197,17 @@ static const struct opts_option OPTIONS[] = {
      .help = "The capture; .sqlite is added where it is missing, and takes the place of .nsys-rep. "
              "%h is the host, %p the command's "
              "process id, %n the first free number, %q{NAME} a variable of the environment, %% a "
-             "percent sign. Default: report%n."},
+             "percent sign. Default: report%n, in a job of several processes report%n-rankN with "
+             "the rank from RANK, OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK, SLURM_PROCID or "
+             "LOCAL_RANK. The name is taken before the command runs."},
     {'f', "force-overwrite", .kind = OPTS_BOOL, .at = AT(record.overwrite),
      .help = "Replace FILE where it exists."},
     {0, "export", "FORMAT", .kind = OPTS_CALL, .call = call_export, .choices = "none|sqlite",
      .help = "none, sqlite: the capture is SQLite already. Other formats are not written."},
     {0, "stats", .kind = OPTS_BOOL, .at = AT(stats),
      .help = "Print the reports of cutline stats afterwards."},
+    {0, "quiet", .kind = OPTS_BOOL, .at = AT(quiet),
+     .help = "Print errors alone: no summary, no remarks, no progress."},
     {.kind = OPTS_GROUP, .help = "The command"},
     {'e', "env-var", "NAME=VALUE,...", .kind = OPTS_LIST, .at = AT(env_lists),
      .help = "Variables for the command's environment. They are not stored."},
@@ -379,10 +386,11 @@ static int progress(void *arg, uint64_t done, uint64_t all)
     return 0;
 }
 
-static void clear_progress(const int *last)
+static void clear_progress(int *last)
 {
     if (*last >= 0) {
         (void)fprintf(stderr, "\r%*s\r", BAR_COLS + 20, "");
+        *last = -1;
     }
 }
 
@@ -401,10 +409,12 @@ static int print_stats(const char *path)
     return status;
 }
 
-static void print_result(const struct record_args *args, const struct record_result *result,
-                         const struct err *err)
+/* The conversion is over, for good or not. */
+static void finished(void *arg, const struct record_result *result, const struct err *err)
 {
+    struct record_args *args = arg;
     struct buf text = {0};
+    clear_progress(&args->last_percent);
     if (*err->text) {
         output_error("record", err);
     }
@@ -413,7 +423,9 @@ static void print_result(const struct record_args *args, const struct record_res
         shell_quote_path(&text, result->kept);
         buf_adds(&text, " -o NAME\n");
     }
-    record_summary(&args->record, result, &text);
+    if (!args->quiet) {
+        record_summary(&args->record, result, &text);
+    }
     (void)fputs(buf_text(&text), stderr);
     buf_free(&text);
 }
@@ -438,13 +450,16 @@ static int run_and_print(struct record_args *args)
 {
     struct err err = {0};
     struct record_result result;
-    int last = -1;
     int failed;
-    if (isatty(STDERR_FILENO)) {
+    args->last_percent = -1;
+    if (isatty(STDERR_FILENO) && !args->quiet) {
         args->record.progress = progress;
-        args->record.progress_arg = &last;
+        args->record.progress_arg = &args->last_percent;
     }
-    if (args->ignored.len) {
+    args->record.say = args->quiet ? NULL : say;
+    args->record.finished = finished;
+    args->record.finished_arg = args;
+    if (args->ignored.len && !args->quiet) {
         (void)fprintf(stderr, "cutline: not recorded: %s\n", args->ignored.data);
     }
     if (args->record.recover) {
@@ -452,8 +467,9 @@ static int run_and_print(struct record_args *args)
     } else {
         failed = record_run(&args->record, &result, &err);
     }
-    clear_progress(&last);
-    print_result(args, &result, &err);
+    if (*err.text) {
+        output_error("record", &err);
+    }
     int status = args->record.recover && failed ? COMMAND_FAILED : result.status;
     if (args->stats && result.written) {
         (void)fflush(stderr);
@@ -492,7 +508,6 @@ static int record_main(int argc, char **argv)
     args->record.show_output = true;
     args->stop_on_range_end = true;
     args->inherit_environment = true;
-    args->record.say = say;
     session_config_init(&args->record.config);
     args->buffers_bytes = (int64_t)args->record.config.buffers_max_bytes;
     if (opts_begin(&COMMAND_RECORD, argc, argv, args, &rest, &status)) {

@@ -85,7 +85,7 @@ enum opts_kind {
     OPTS_TEXT, /* const char *: the argument, lives in argv */
     OPTS_LIST, /* struct opts_list: one more text each time */
     OPTS_INT, /* int64_t in [.min, .max]; .max = 0: no limits */
-    OPTS_TIME, /* int64_t ns; a bare number is in .unit_ns (timefmt_parse) */
+    OPTS_TIME, /* int64_t ns, from .min on (0 and .max = 0: any); a bare number is in .unit_ns */
     OPTS_BYTES, /* int64_t: a number and an optional K, M, G, T (powers of 1024), >= 0 */
     OPTS_BOOL, /* bool: true when bare, else true|false (also yes|no, on|off, 1|0) */
     OPTS_CHOICE, /* int: index of the argument in .choices */

@@ -134,14 +134,15 @@ static int read_int(const struct reading *r, const struct opts_option *option, c
 static int read_time(const struct reading *r, const struct opts_option *option, const char *value)
 {
     char name[64];
+    char least[TIMEFMT_BYTES];
     int64_t unit_ns = option->unit_ns == 0 ? INT64_C(1000000000) : option->unit_ns;
     int64_t *out = slot(r, option);
     if (timefmt_parse(value, unit_ns, out, r->err) != 0) {
         return err_prefix(r->err, "%s", shown(option, name));
     }
-    if (option->min != 0 && *out < option->min) {
-        return err_set(r->err, "%s takes a time of %lld ns or longer, not '%s'",
-                       shown(option, name), (long long)option->min, value);
+    if ((option->max != 0 || option->min != 0) && *out < option->min) {
+        return err_set(r->err, "%s takes a time of %s or longer, not '%s'", shown(option, name),
+                       option->min == 0 ? "0" : timefmt_duration(option->min, least), value);
     }
     return 0;
 }
