@@ -209,6 +209,10 @@ static int status_text(const struct spool_item *item, struct buf *out)
     case SPOOL_STATUS_CUPTI_FOUND:
         buf_addf(out, "CUPTI %" PRIu64 ": %.*s", head->value[0], len, text);
         return SEVERITY_INFO;
+    case SPOOL_STATUS_CUPTI_PASSED_OVER:
+        buf_addf(out, "CUPTI %" PRIu64 " is newer than the driver: %.*s", head->value[0], len,
+                 text);
+        return SEVERITY_INFO;
     case SPOOL_STATUS_CUPTI_NOT_FOUND:
         buf_adds(out, "libcupti was not found: GPU activity is not recorded; name it with --cupti");
         return SEVERITY_ERROR;

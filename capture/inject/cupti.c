@@ -135,14 +135,25 @@ static void say_busy(struct cupti_state *cupti)
     status(SPOOL_STATUS_CUPTI_BUSY, CUPTI_RESULT_MULTIPLE_SUBSCRIBERS, 0, name);
 }
 
+/* Subscribes. False: this CUPTI is newer than the driver, another one may do. */
 static bool subscribe(struct cupti_state *cupti)
 {
-    int result = cupti->call.subscribe(&cupti->subscriber, on_callback, NULL);
-    if (result == CUPTI_RESULT_MULTIPLE_SUBSCRIBERS) {
+    cupti->subscribe_result = cupti->call.subscribe(&cupti->subscriber, on_callback, NULL);
+    if (cupti->subscribe_result == CUPTI_RESULT_NOT_INITIALIZED) {
+        status(SPOOL_STATUS_CUPTI_PASSED_OVER, cupti->version, 0, cupti->path);
+        return false;
+    }
+    return true;
+}
+
+/* Says what came of it; true if all is well. */
+static bool check_subscribed(struct cupti_state *cupti)
+{
+    if (cupti->subscribe_result == CUPTI_RESULT_MULTIPLE_SUBSCRIBERS) {
         say_busy(cupti);
         return false;
     }
-    return cupti_check(result, 0, "cuptiSubscribe");
+    return cupti_check(cupti->subscribe_result, 0, "cuptiSubscribe");
 }
 
 /* Sizes of records by kind: the parser of CUPTI steps over two made-up records, and the step is the
@@ -305,12 +316,13 @@ static void activate(struct cupti_state *cupti, struct spool_writer *writer)
 static void find_and_activate(struct cupti_state *cupti, struct spool_writer *writer)
 {
     status(SPOOL_STATUS_ATTACHED_CUDA, cupti_driver_version(), 0, NULL);
-    if (!cupti_find(cupti)) {
+    enum cupti_found found = cupti_find(cupti, subscribe);
+    if (found == CUPTI_FOUND_NONE) {
         return;
     }
     status(SPOOL_STATUS_CUPTI_FOUND, cupti->version, 0, cupti->path);
     probe_sizes(cupti);
-    if (subscribe(cupti)) {
+    if (check_subscribed(cupti)) {
         activate(cupti, writer);
     }
 }

@@ -1,56 +1,27 @@
 /*
- * Which libcupti is used: (1) one that is in the process already, because a second copy would fight
- * with it; (2) the one that the session names; (3) what lies next to the CUDA runtime of the
- * process; (4) the usual places, the newest first that the driver can serve: a CUPTI newer than the
- * driver does not start. Nothing is loaded before the CUDA driver itself starts, so a program's own
- * choice of libraries is never changed. It is never unloaded.
+ * Which libcupti is used: one that is in the process already, because a second copy would fight with
+ * it; else the one that the session names, and no other; else the first of those that
+ * capture/spool/cupti_places.h finds. One that does not start because it is newer than the driver is
+ * passed over. Nothing is loaded before the CUDA driver itself starts, so a program's own choice of
+ * libraries is never changed. It is never unloaded.
  */
 #define _GNU_SOURCE /* dl_iterate_phdr; NOLINT */
 #include <dlfcn.h>
-#include <glob.h>
 #include <link.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "capture/inject/inject.h"
+#include "capture/spool/cupti_places.h"
 
 #define PATH_BYTES 700
-
-/* Where libcupti may lie, seen from the folder of libcudart (PyPI wheels, conda, toolkits). */
-static const char *const beside_runtime[] = {
-    "%s/libcupti.so*",
-    "%s/../../cuda_cupti/lib/libcupti.so*",
-    "%s/../extras/CUPTI/lib64/libcupti.so*",
-    "%s/../../../extras/CUPTI/lib64/libcupti.so*",
-};
-
-/* The usual places, seen from a folder that a variable names. */
-static const char *const below_home[] = {
-    "%s/extras/CUPTI/lib64/libcupti.so*",
-    "%s/lib64/libcupti.so*",
-    "%s/lib/libcupti.so*",
-};
-
-static const char *const usual_places[] = {
-    "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so*",
-    "/usr/local/cuda/lib64/libcupti.so*",
-    "/usr/local/cuda-*/extras/CUPTI/lib64/libcupti.so*",
-    "/usr/local/cuda-*/lib64/libcupti.so*",
-    "/usr/local/cuda-*/lib/libcupti.so*",
-    "/usr/local/cuda-*/targets/*/lib/libcupti.so*",
-    "/opt/cuda/extras/CUPTI/lib64/libcupti.so*",
-    "/usr/lib/*-linux-gnu/libcupti.so*",
-    "/usr/lib64/libcupti.so*",
-};
-
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 /* Paths of libraries in this process. */
 struct mapped {
     char cupti[PATH_BYTES];
     char runtime[PATH_BYTES];
     char driver[PATH_BYTES];
+    char packages[PATH_BYTES]; /* a folder of Python packages that one of them lies in */
 };
 
 static void keep_path(char *to, const char *path, const char *name)
@@ -62,6 +33,18 @@ static void keep_path(char *to, const char *path, const char *name)
     }
 }
 
+/* The folder of packages in a path such as /venv/lib/python3.11/site-packages/numpy/core/x.so. */
+static void keep_packages(char *to, const char *path)
+{
+    static const char name[] = "/site-packages";
+    const char *at = strstr(path, name);
+    size_t length = at == NULL ? 0 : (size_t)(at - path) + strlen(name);
+    if (to[0] == '\0' && length > 0 && path[length] == '/' && length < PATH_BYTES) {
+        memcpy(to, path, length);
+        to[length] = '\0';
+    }
+}
+
 static int look(struct dl_phdr_info *info, size_t size, void *data)
 {
     struct mapped *mapped = data;
@@ -70,13 +53,14 @@ static int look(struct dl_phdr_info *info, size_t size, void *data)
         keep_path(mapped->cupti, info->dlpi_name, "libcupti.so");
         keep_path(mapped->runtime, info->dlpi_name, "libcudart.so");
         keep_path(mapped->driver, info->dlpi_name, "libcuda.so");
+        keep_packages(mapped->packages, info->dlpi_name);
     }
     return 0;
 }
 
 void *cupti_driver_symbol(const char *name)
 {
-    struct mapped mapped = {"", "", ""};
+    struct mapped mapped = {"", "", "", ""};
     (void)dl_iterate_phdr(look, &mapped);
     if (mapped.driver[0] == '\0') {
         return NULL;
@@ -133,125 +117,54 @@ static bool try_path(struct cupti_state *cupti, const char *path, int flags)
     return true;
 }
 
-/* Major version in a file name such as libcupti.so.13 or libcupti.so.2025.3.0; 0 if there is none.
- * Names with a year are the same files as those with a major version beside them. */
-static unsigned long name_major(const char *path)
-{
-    const char *at = strstr(path, "libcupti.so");
-    at = at == NULL ? NULL : at + strlen("libcupti.so");
-    return at != NULL && *at == '.' ? strtoul(at + 1, NULL, 10) : 0;
-}
+/* What cupti_places_search offers to. */
+struct search {
+    struct cupti_state *cupti;
+    bool (*takes)(struct cupti_state *cupti);
+    bool loaded; /* one was there, and not taken */
+};
 
-/* Tries what PATTERN matches, highest version first, up to LIMIT (0: any). */
-static bool try_pattern(struct cupti_state *cupti, const char *pattern, unsigned long limit)
+static bool offer(struct search *search, const char *path, int flags)
 {
-    glob_t found;
-    bool done = false;
-    if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0) {
+    if (!try_path(search->cupti, path, flags)) {
         return false;
     }
-    unsigned long below = limit == 0 || limit > 99 ? 99 : limit;
-    while (!done) {
-        const char *best = NULL;
-        unsigned long best_major = 0;
-        for (size_t i = 0; i < found.gl_pathc; i++) {
-            unsigned long major = name_major(found.gl_pathv[i]);
-            if (major <= below && major > best_major) {
-                best = found.gl_pathv[i];
-                best_major = major;
-            }
-        }
-        if (best == NULL) {
-            break;
-        }
-        done = try_path(cupti, best, 0);
-        below = best_major - 1;
-    }
-    globfree(&found);
-    return done;
+    search->loaded = true;
+    return search->takes(search->cupti);
 }
 
-/* Tries the PATTERNS, each with a %s for FOLDER. */
-static bool try_below(struct cupti_state *cupti, const char *const *patterns, size_t count,
-                      const char *folder, unsigned long limit)
+static bool offer_place(void *arg, const char *path)
 {
-    for (size_t i = 0; i < count; i++) {
-        char pattern[PATH_BYTES];
-        const char *rest = patterns[i] + 2; /* behind the %s */
-        int length = snprintf(pattern, sizeof(pattern), "%s%s", folder, rest);
-        if (length > 0 && (size_t)length < sizeof(pattern) && try_pattern(cupti, pattern, limit)) {
-            return true;
-        }
-    }
-    return false;
+    return offer(arg, path, 0);
 }
 
-static bool try_runtime(struct cupti_state *cupti, char *runtime, unsigned long limit)
+enum cupti_found cupti_find(struct cupti_state *cupti, bool (*takes)(struct cupti_state *cupti))
 {
-    char *slash = strrchr(runtime, '/');
-    if (slash == NULL) {
-        return false;
-    }
-    *slash = '\0';
-    return try_below(cupti, beside_runtime, COUNT(beside_runtime), runtime, limit);
-}
-
-static bool try_homes(struct cupti_state *cupti, unsigned long limit)
-{
-    static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"};
-    for (size_t i = 0; i < COUNT(variables); i++) {
-        const char *folder = getenv(variables[i]);
-        if (folder != NULL && folder[0] == '/' &&
-            try_below(cupti, below_home, COUNT(below_home), folder, limit)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool try_usual(struct cupti_state *cupti, unsigned long limit)
-{
-    for (size_t i = 0; i < COUNT(usual_places); i++) {
-        if (try_pattern(cupti, usual_places[i], limit)) {
-            return true;
-        }
-    }
-    /* What the loader itself finds. */
-    unsigned long highest = limit == 0 ? 14 : limit;
-    for (unsigned long major = highest; major >= 11; major--) {
-        char name[32];
-        (void)snprintf(name, sizeof(name), "libcupti.so.%lu", major);
-        if (try_path(cupti, name, 0)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool cupti_find(struct cupti_state *cupti)
-{
-    struct mapped mapped = {"", "", ""};
+    struct mapped mapped = {"", "", "", ""};
+    struct search search = {cupti, takes, false};
     (void)dl_iterate_phdr(look, &mapped);
-    if (mapped.cupti[0] != '\0' && try_path(cupti, mapped.cupti, RTLD_NOLOAD)) {
-        return true;
-    }
     const char *named = inject.config.cupti_path;
-    const char *searched = "the process, its CUDA runtime, CUDA_HOME, /usr/local/cuda*";
+    if (mapped.cupti[0] != '\0' && offer(&search, mapped.cupti, RTLD_NOLOAD)) {
+        return CUPTI_FOUND_TAKEN;
+    }
     if (named[0] != '\0') {
-        if (try_path(cupti, named, 0)) {
-            return true;
+        if (offer(&search, named, 0)) {
+            return CUPTI_FOUND_TAKEN;
         }
-        searched = named;
     } else {
-        unsigned long limit = cupti_driver_version() / 1000;
-        if (try_runtime(cupti, mapped.runtime, limit) || try_homes(cupti, limit) ||
-            try_usual(cupti, limit)) {
-            return true;
+        const struct cupti_places places = {mapped.runtime, mapped.packages,
+                                            cupti_driver_version()};
+        if (cupti_places_search(&places, offer_place, &search)) {
+            return CUPTI_FOUND_TAKEN;
         }
+    }
+    if (search.loaded) {
+        return CUPTI_FOUND_REFUSED;
     }
     if (nvtx_enter()) {
-        spool_writer_status(&inject.writer, SPOOL_STATUS_CUPTI_NOT_FOUND, 0, 0, searched);
+        spool_writer_status(&inject.writer, SPOOL_STATUS_CUPTI_NOT_FOUND, 0, 0,
+                            named[0] != '\0' ? named : cupti_places_text);
         nvtx_leave();
     }
-    return false;
+    return CUPTI_FOUND_NONE;
 }

@@ -133,6 +133,7 @@ struct cupti_state {
     _Atomic bool active; /* subscribed, in this process */
     _Atomic bool forked; /* this is a forked child: no CUPTI call any more */
     void *subscriber;
+    int subscribe_result;
     uint64_t segment_bytes; /* of a buffer while there are few of them */
     uint64_t out_max_bytes; /* budget */
     _Atomic uint64_t out_bytes; /* room of the buffers that CUPTI has */
@@ -349,8 +350,15 @@ void cupti_start(void);
 void cupti_fork_child(void);
 bool cupti_is_forked(struct cupti_state *cupti); /* a forked child: leave CUPTI alone */
 void cupti_exit(void);
-bool cupti_find(
-    struct cupti_state *cupti); /* loads a libcupti and fills `call`, `path`, `version` */
+/* How the search for a libcupti ended. */
+enum cupti_found {
+    CUPTI_FOUND_NONE, /* there is none; said in the spool */
+    CUPTI_FOUND_REFUSED, /* none was taken of those that are there */
+    CUPTI_FOUND_TAKEN
+};
+/* Loads one libcupti after the other, with `call`, `path` and `version` filled in, until TAKES is
+ * true for it. */
+enum cupti_found cupti_find(struct cupti_state *cupti, bool (*takes)(struct cupti_state *cupti));
 uint32_t cupti_driver_version(void); /* as cuDriverGetVersion; 0 if unknown */
 void *cupti_driver_symbol(const char *name); /* of the libcuda that is loaded; NULL */
 uint32_t cupti_filter(struct cupti_state *cupti); /* applies the API filter; returns how many

@@ -16,6 +16,7 @@
 #include "capture/record/record.h"
 #include "capture/spool/clock.h"
 #include "capture/spool/cupti_abi.h"
+#include "capture/spool/cupti_places.h"
 
 enum {
     LOW_SPACE_BYTES = 1 << 30,
@@ -146,9 +147,10 @@ static void check_devices(struct doctor *doctor, const struct doctor_probe *prob
 static void check_cupti(struct doctor *doctor, const struct doctor_probe *probe)
 {
     if (!*probe->cupti_path) {
-        advise(add(doctor, DOCTOR_PROBLEM, "cupti", "libcupti was not found in the usual places"),
-               "install the CUDA toolkit or the Python package nvidia-cuda-cupti, or name it with "
-               "--cupti; a program that brings its own is recorded all the same");
+        advise(
+            add(doctor, DOCTOR_PROBLEM, "cupti", "libcupti was not found (%s)", cupti_places_text),
+            "install the CUDA toolkit or the Python package nvidia-cuda-cupti, or name it with "
+            "--cupti; a program that brings its own is recorded all the same");
         return;
     }
     add(doctor, DOCTOR_OK, "cupti", "version %u: %s", probe->cupti_version, probe->cupti_path);
@@ -177,8 +179,8 @@ static void check_permission(struct doctor *doctor, const struct doctor_probe *p
         return;
     case CUPTI_RESULT_NOT_INITIALIZED:
         advise(add(doctor, DOCTOR_PROBLEM, "permission", "CUPTI does not start (result 15)"),
-               "this CUPTI is newer than the driver: update the driver, or name an older one with "
-               "--cupti");
+               "every CUPTI that was found is newer than the driver: update the driver, or name an "
+               "older one with --cupti");
         return;
     default:
         advise(add(doctor, DOCTOR_PROBLEM, "permission", "CUPTI fails with result %d", result),

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE /* MAP_ANONYMOUS; NOLINT */
 #include <dlfcn.h>
 #include <errno.h>
-#include <glob.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,10 +15,10 @@
 
 #include "capture/record/doctor.h"
 #include "capture/spool/cupti_abi.h"
+#include "capture/spool/cupti_places.h"
 
 enum {
-    LIMIT_SECONDS = 20,
-    PATTERNS_MAX = 24
+    LIMIT_SECONDS = 20
 };
 
 static void *symbol_of(void *library, const char *name, void *function, size_t size)
@@ -58,76 +57,6 @@ static void ask_driver(struct doctor_probe *probe)
 
 /* ---- CUPTI ----------------------------------------------------------------------------------- */
 
-struct places {
-    char patterns[PATTERNS_MAX][300];
-    int n;
-};
-
-static void add_place(struct places *places, const char *folder, const char *rest)
-{
-    if (folder && *folder && places->n < PATTERNS_MAX) {
-        (void)snprintf(places->patterns[places->n++], sizeof places->patterns[0], "%.200s%s",
-                       folder, rest);
-    }
-}
-
-/* Where the recorder would look in a process, and where Python packages lie. */
-static void list_places(struct places *places)
-{
-    static const char *const homes[] = {"CUDA_HOME", "CUDA_PATH", "CONDA_PREFIX"};
-    static const char *const below[] = {"/extras/CUPTI/lib64/libcupti.so*", "/lib64/libcupti.so*",
-                                        "/lib/libcupti.so*"};
-    static const char *const packages = "/lib/python3*/site-packages/nvidia/c*/lib/libcupti.so*";
-    static const char *const usual[] = {"/usr/local/cuda/extras/CUPTI/lib64/libcupti.so*",
-                                        "/usr/local/cuda/lib64/libcupti.so*",
-                                        "/usr/local/cuda-*/extras/CUPTI/lib64/libcupti.so*",
-                                        "/usr/local/cuda-*/lib*/libcupti.so*",
-                                        "/usr/lib/*-linux-gnu/libcupti.so*",
-                                        "/usr/lib64/libcupti.so*",
-                                        "/opt/cuda/extras/CUPTI/lib64/libcupti.so*"};
-    add_place(places, getenv("VIRTUAL_ENV"), packages);
-    for (size_t i = 0; i < sizeof homes / sizeof *homes; i++) {
-        for (size_t k = 0; k < sizeof below / sizeof *below; k++) {
-            add_place(places, getenv(homes[i]), below[k]);
-        }
-    }
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
-        add_place(places, usual[i], "");
-    }
-    add_place(places, getenv("HOME"),
-              "/.local/lib/python3*/site-packages/nvidia/c*/lib/libcupti.so*");
-    add_place(places, "/usr/local", packages);
-    add_place(places, "/usr/lib/python3/dist-packages/nvidia/c*/lib/libcupti.so*", "");
-}
-
-static void *try_cupti(struct doctor_probe *probe, const char *path)
-{
-    int (*version)(uint32_t *);
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!LOOK_UP(library, "cuptiGetVersion", version) || version(&probe->cupti_version) != 0) {
-        return NULL;
-    }
-    (void)snprintf(probe->cupti_path, sizeof probe->cupti_path, "%s", path);
-    return library;
-}
-
-static void *find_cupti(struct doctor_probe *probe)
-{
-    static struct places places;
-    void *library = NULL;
-    list_places(&places);
-    for (int i = 0; i < places.n && !library; i++) {
-        glob_t found;
-        if (glob(places.patterns[i], 0, NULL, &found) == 0) {
-            for (size_t k = found.gl_pathc; k > 0 && !library; k--) {
-                library = try_cupti(probe, found.gl_pathv[k - 1]);
-            }
-            globfree(&found);
-        }
-    }
-    return library;
-}
-
 static void no_callback(void *user, int domain, uint32_t cbid, const void *data)
 {
     (void)user;
@@ -136,20 +65,45 @@ static void no_callback(void *user, int domain, uint32_t cbid, const void *data)
     (void)data;
 }
 
-static void ask_cupti(struct doctor_probe *probe, const char *cupti)
+/* Loads it and tries what a recording begins with. True: it will do, or another one would not do
+ * better. */
+static bool try_cupti(void *arg, const char *path)
 {
+    struct doctor_probe *probe = arg;
+    int (*version)(uint32_t *);
     int (*subscribe)(void **, cupti_callback_fn, void *);
     int (*enable)(int);
     void *subscriber = NULL;
-    void *library = cupti ? try_cupti(probe, cupti) : find_cupti(probe);
-    if (!library || !probe->driver_found || probe->init_result != 0) {
-        return;
+    uint32_t number = 0;
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!LOOK_UP(library, "cuptiGetVersion", version) || version(&number) != 0) {
+        return false;
+    }
+    probe->cupti_version = number;
+    (void)snprintf(probe->cupti_path, sizeof probe->cupti_path, "%s", path);
+    if (!probe->driver_found || probe->init_result != 0) {
+        return true;
     }
     if (LOOK_UP(library, "cuptiSubscribe", subscribe)) {
         probe->subscribe_result = subscribe(&subscriber, no_callback, NULL);
     }
+    if (probe->subscribe_result == CUPTI_RESULT_NOT_INITIALIZED) {
+        return false; /* newer than the driver */
+    }
     if (probe->subscribe_result == 0 && LOOK_UP(library, "cuptiActivityEnable", enable)) {
         probe->enable_result = enable(CUPTI_KIND_CONCURRENT_KERNEL);
+    }
+    return true;
+}
+
+/* As in a recorded process, but for what that brings itself. */
+static void ask_cupti(struct doctor_probe *probe, const char *cupti)
+{
+    const struct cupti_places places = {"", "", (uint32_t)probe->driver_version};
+    if (cupti != NULL) {
+        (void)try_cupti(probe, cupti);
+    } else {
+        (void)cupti_places_search(&places, try_cupti, probe);
     }
 }
 

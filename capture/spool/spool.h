@@ -292,6 +292,8 @@ enum spool_status {
                                 where CUPTI cannot tell, value[2] thread id */
     SPOOL_STATUS_GRAPH_NODE, /* a node; value[0] node id, value[1] the node that it is a clone of or
                                 0, value[2] thread id */
+    SPOOL_STATUS_CUPTI_PASSED_OVER, /* a CUPTI that is newer than the driver; value[0] its version;
+                                       text = path */
     SPOOL_STATUS_COUNT
 };
 

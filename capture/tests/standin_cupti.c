@@ -121,6 +121,9 @@ static void __attribute__((constructor)) begin(void)
 {
     choose_layout();
     it.subscribe = setting("subscribe", 0);
+#ifndef STANDIN_OLD
+    it.subscribe = setting("too_new", 0) != 0 ? 15 : it.subscribe;
+#endif
     it.register_result = setting("register", 0);
     it.enable = setting("enable", 0);
     it.enable_kind = setting("enable_kind", 0);

@@ -6,6 +6,7 @@
  * The variable STANDIN_CUPTI chooses what it is like, "key=value" separated by commas:
  *   layout=13.0       record sizes: 11.4 11.6 12.1 12.6 13.0 13.4
  *   subscribe=39 register=35 enable=35 flush=1    results of these calls
+ *   too_new=1         as CUPTI 13 it is newer than the driver: subscribing gives 15
  *   enable_kind=10    with enable=: only this kind fails
  *   per_thread=1      a buffer for each thread
  *   hang=1            a forced flush does not come back
