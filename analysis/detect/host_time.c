@@ -115,7 +115,7 @@ static void add(struct pass *pass, const struct part *part)
         return;
     }
     running_add(&pass->kinds[kind], part->begin_ns, part->end_ns);
-    for (int i = kind; i < HOST_KIND_COUNT; i++) {
+    for (int i = (int)kind; i < HOST_KIND_COUNT; i++) {
         running_add(&pass->up_to[i], part->begin_ns, part->end_ns);
     }
     add_name(pass, kind, part);

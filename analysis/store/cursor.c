@@ -53,9 +53,10 @@ static void cursor_sql(struct buf *sql, struct store *store, const struct store_
     if (numbered) {
         buf_adds(sql, cursor_bounded(scan) ? " LIMIT ?2 OFFSET ?1" : "");
     } else {
-        buf_adds(sql, " ");
-        buf_addf(sql, cursor_bounded(scan) ? "WHERE %s >= ?1 AND %s < ?2 " : "", row_id, row_id);
-        buf_addf(sql, "ORDER BY %s", row_id);
+        if (cursor_bounded(scan)) {
+            buf_addf(sql, " WHERE %s >= ?1 AND %s < ?2", row_id, row_id);
+        }
+        buf_addf(sql, " ORDER BY %s", row_id);
     }
 }
 

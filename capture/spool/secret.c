@@ -81,7 +81,8 @@ static void put_text(struct output *out, const char *from, const char *to)
 
 static void put_hidden(struct output *out)
 {
-    put_text(out, SECRET_HIDDEN, SECRET_HIDDEN + strlen(SECRET_HIDDEN));
+    static const char hidden[] = SECRET_HIDDEN;
+    put_text(out, hidden, hidden + sizeof hidden - 1);
 }
 
 /* The letters and digits of a name in lower case; of a long one its end. Returns their number. */
