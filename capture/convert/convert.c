@@ -617,7 +617,7 @@ int convert_session(const struct convert_opts *opts, struct convert_result *resu
     if (store_writer_open(opts->output, &writer, &c->writer, err) < 0) {
         goto out;
     }
-    if (convert_events(c, err) < 0 || convert_tables(c, err) < 0) {
+    if (convert_events(c, err) < 0 || convert_metrics(c, err) < 0 || convert_tables(c, err) < 0) {
         store_writer_abandon(c->writer);
         goto out;
     }

@@ -324,6 +324,10 @@ struct convert_event {
 /* The row of a sorted record. */
 int convert_cupti_row(struct convert *c, const void *data, uint32_t bytes, struct err *err);
 
+/* ---- convert_metrics.c: samples of the GPUs, where the launcher took them ------------------- */
+
+int convert_metrics(struct convert *c, struct err *err);
+
 /* ---- convert_tables.c: tables that are made at the end --------------------------------------- */
 
 int convert_tables(struct convert *c, struct err *err);

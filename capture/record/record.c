@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "analysis/base/shell.h"
+#include "capture/record/gpu_metrics.h"
 #include "capture/record/record_internal.h"
 
 /* ---- checks ---------------------------------------------------------------------------------- */
@@ -70,6 +71,20 @@ static int reserve(struct run *run, const char *pattern, pid_t pid, struct err *
     return run->result->output ? 0 : err_nomem(err, "the output name");
 }
 
+/* Without NVML the command is recorded all the same. */
+static void start_metrics(struct run *run)
+{
+    struct err err = {0};
+    if (run->opts->gpu_metrics == NULL) {
+        return;
+    }
+    run->metrics = gpu_metrics_start(run->session.dir, run->opts->gpu_metrics,
+                                     run->opts->gpu_metrics_hz, &err);
+    if (run->metrics == NULL) {
+        record_say(run, "GPU metrics are not recorded: %s", err.text);
+    }
+}
+
 static int begin(struct run *run, const char *pattern, struct err *err)
 {
     bool needs_pid = record_name_needs_pid(pattern);
@@ -92,6 +107,7 @@ static int begin(struct run *run, const char *pattern, struct err *err)
                    "until the capture is written; name a folder on a disk with --session-dir",
                    run->session.dir);
     }
+    start_metrics(run);
     record_gate_open(run);
     return record_child_release(run, err);
 }
@@ -134,6 +150,7 @@ static int run_pattern(struct run *run, const char *pattern, struct err *err)
         run->result->status = status < 0 && run->result->status == 0 ? 1 : run->result->status;
     }
     record_child_close(run);
+    gpu_metrics_stop(run->metrics);
     if (!run->result->ran && run->pid > 0) {
         (void)waitpid(run->pid, NULL, 0);
     }

@@ -27,6 +27,8 @@ struct record_result;
 struct record_opts {
     struct session_config config;
     struct record_libraries libraries;
+    const char *gpu_metrics; /* which GPUs are sampled (gpu_metrics.h); NULL: none */
+    int gpu_metrics_hz;
     const char *output; /* with macros; NULL: report%n */
     bool overwrite;
     int64_t delay_ns; /* before the recording begins */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/record/gpu_metrics.h"
 #include "capture/record/record_internal.h"
 
 static void read_control(struct run *run)
@@ -75,6 +76,8 @@ void record_convert_begin(struct run *run, const char *dir, bool live)
     if (conversion->runs || conversion->over) {
         return;
     }
+    gpu_metrics_stop(run->metrics);
+    run->metrics = NULL;
     read_control(run);
     conversion->dir = dir;
     conversion->live = live;

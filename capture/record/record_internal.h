@@ -39,6 +39,7 @@ struct run {
     const struct record_opts *opts;
     struct record_result *result;
     struct record_session session;
+    struct gpu_metrics *metrics; /* samples of GPUs; NULL: none */
     struct record_reserved name;
     struct record_ranges ranges;
     struct record_tree tree; /* once the command has ended: what is waited for */

@@ -150,8 +150,8 @@ static void do_timers(struct run *run)
         run->go_ns = 0;
         session_control_set_gate(run->session.control, SESSION_GATE_GO);
     }
-    bool range_over = waits_for_range(run) &&
-                      record_ranges_over(&run->ranges, run->session.control, now_ns);
+    bool range_over =
+        waits_for_range(run) && record_ranges_over(&run->ranges, run->session.control, now_ns);
     if (range_over || (run->stop_ns && now_ns >= run->stop_ns)) {
         finish_recording(run, now_ns);
     }

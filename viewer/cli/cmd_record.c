@@ -7,6 +7,7 @@
 
 #include "analysis/base/shell.h"
 #include "analysis/base/timefmt.h"
+#include "capture/record/gpu_metrics.h"
 #include "capture/record/record.h"
 #include "capture/record/record_options.h"
 #include "viewer/cli/command.h"
@@ -30,6 +31,7 @@ struct record_args {
     char *env_memory;
     char **command; /* the operands, with a NULL behind them for exec; owned */
     int64_t flush_ms;
+    int64_t metrics_hz;
     int64_t buffer_bytes;
     int64_t buffers_bytes;
     int64_t device_buffer_bytes;
@@ -117,6 +119,14 @@ static int call_api(void *args, const char *value, struct err *err)
     return record_parse_api(value, &record->record.config, err);
 }
 
+static int call_metrics(void *args, const char *value, struct err *err)
+{
+    struct record_args *record = args;
+    (void)err;
+    record->record.gpu_metrics = strcmp(value, "none") == 0 ? NULL : value;
+    return 0;
+}
+
 static int call_cupti(void *args, const char *value, struct err *err)
 {
     struct record_args *record = args;
@@ -160,6 +170,14 @@ static const struct opts_option OPTIONS[] = {
          "calls are; true: with the times at which the device reached them, where CUPTI can "
          "(13.0); "
          "false: not."},
+    {0, "gpu-metrics-devices", "GPU,...", .kind = OPTS_CALL, .call = call_metrics,
+     .choices = "none|all|cuda-visible",
+     .help = "Sample these GPUs by NVML: utilisation, memory, power, clocks, temperature, "
+             "throttling, PCIe and NVLink. Numbers, all, cuda-visible or none (default)."},
+    {0, "gpu-metrics-device", "GPU,...", .kind = OPTS_CALL, .call = call_metrics,
+     .help = "The older name of --gpu-metrics-devices."},
+    {0, "gpu-metrics-frequency", "HZ", .kind = OPTS_INT, .max = 200000, .at = AT(metrics_hz),
+     .help = "How often a second; 100 at most, for the values of NVML are no newer. Default: 10."},
     {0, "nvtx-domain-include", "DOMAIN,...", .kind = OPTS_CALL, .call = call_include,
      .help = "Record these NVTX domains alone; default is the one without a name."},
     {0, "nvtx-domain-exclude", "DOMAIN,...", .kind = OPTS_CALL, .call = call_exclude,
@@ -328,6 +346,12 @@ static int finish_options(struct record_args *args, const struct opts_rest *rest
     if (!args->stop_on_range_end && config->range_end == SESSION_RANGE_END_STOP) {
         config->range_end = SESSION_RANGE_END_NONE;
     }
+    if (args->metrics_hz > GPU_METRICS_HZ_MAX && args->record.gpu_metrics != NULL) {
+        record_ignore(&args->ignored, "GPU metrics more often than 100 times a second");
+    }
+    args->record.gpu_metrics_hz = (int)(args->metrics_hz < 1                    ? 1
+                                        : args->metrics_hz > GPU_METRICS_HZ_MAX ? GPU_METRICS_HZ_MAX
+                                                                                : args->metrics_hz);
     config->flush_interval_ms = (uint32_t)args->flush_ms;
     config->buffer_bytes = (uint64_t)args->buffer_bytes;
     config->buffers_max_bytes = args->buffers_bytes > 0 ? (uint64_t)args->buffers_bytes : INT64_MAX;
@@ -505,6 +529,7 @@ static int record_main(int argc, char **argv)
         return status;
     }
     args->flush_ms = 1000;
+    args->metrics_hz = GPU_METRICS_HZ_DEFAULT;
     args->record.show_output = true;
     args->stop_on_range_end = true;
     args->inherit_environment = true;

@@ -73,10 +73,7 @@ const struct opts_known nsys_profile_options[] = {
     OPTION("nccl-trace", "details of NCCL"),
     OPTION("enable", "plugins"),
     /* GPU and CUDA */
-    OPTION("gpu-metrics-devices", "GPU metrics"),
-    OPTION("gpu-metrics-device", "GPU metrics"),
     OPTION("gpu-metrics-set", NULL),
-    OPTION("gpu-metrics-frequency", NULL),
     SWITCH("gpuctxsw", "GPU context switches"),
     OPTION("gpu-video-device", "video engines"),
     OPTION("gpu-video-devices", "video engines"),

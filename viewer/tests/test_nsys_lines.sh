@@ -41,7 +41,7 @@ says "CPU samples, context switches"
 record 0 -f -o x -s none --cpuctxsw none --backtrace=fp --cudabacktrace=none --python-backtrace=none true
 says ""
 record 0 -f -o x --gpu-metrics-devices=all --gpu-metrics-device=0 --gpu-metrics-set=gh100 --gpu-metrics-frequency 10000 true
-says "GPU metrics"
+says "GPU metrics more often than 100 times a second"
 record 0 -f -o x --gpu-metrics-devices=none true
 says ""
 record 0 -f -o x --python-sampling=true --cudabacktrace=all:1000 -t cuda,nvtx,osrt,openacc,osrt true
