@@ -1,4 +1,5 @@
 /* Causes of idle time on traces made by hand: each branch of the definition, and its edges. */
+#include "analysis/base/array.h"
 #include "analysis/detect/causes.h"
 #include "analysis/facts/nvtx_path.h"
 #include "analysis/tests/model.h"
@@ -407,6 +408,78 @@ static void test_path_and_sums(void **state)
     model_free(&s.m);
 }
 
+/* Whatever the host did, the parts add up to the gap, and the names come in order of time. */
+static void test_parts_add_up(void **state)
+{
+    (void)state;
+    uint64_t seed = 5;
+    for (int round = 0; round < 200; round++) {
+        struct scene s;
+        scene_new(&s);
+        const uint32_t names[] = {s.sync, s.copy, s.alloc, s.module, s.launch};
+        uint32_t poll = model_name(&s.m, TRACE_OSRT_CALL, "poll", "poll");
+        for (int64_t t = 700; t < 1900; t += 10) {
+            seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            int64_t ns = (int64_t)(seed >> 40) % 90;
+            call(&s, names[(seed >> 33) % 5], t, t + ns);
+            if ((seed >> 50) % 3 == 0) {
+                model_host(&s.m, TRACE_LANE_OSRT, s.thread, 0, poll, t - 5, t + ns / 2);
+            }
+            t += ns;
+        }
+        int64_t begin_ns = 900 + (int64_t)(seed >> 35) % 1090;
+        struct cause cause = solve(&s, begin_ns, begin_ns + (int64_t)(seed >> 45) % 300);
+        int64_t all_ns = 0;
+        for (int i = 0; i < CAUSE_PART_COUNT; i++) {
+            assert_true(cause.part_ns[i] >= 0);
+            all_ns += cause.part_ns[i];
+        }
+        assert_int_equal(all_ns, 1000);
+        for (int i = 1; i < cause.name_count; i++) {
+            assert_true(cause.names[i - 1].ns >= cause.names[i].ns);
+        }
+        model_free(&s.m);
+    }
+}
+
+/* The range is that which covers half of the gap and begins last, not the one at its begin. */
+static void test_range_of_gap(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t begin_ns;
+        int64_t end_ns;
+        const char *path;
+    } cases[] = {
+        {1010, 1990, "step > inner"}, /* most of it */
+        {1400, 1900, "step > inner"}, /* exactly half */
+        {1400, 1899, "step"}, /* less: the step covers all */
+        {900, 1005, "step"}, /* open at its begin, and no more */
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct scene s;
+        scene_new(&s);
+        uint32_t step = model_name(&s.m, TRACE_NVTX_PUSHPOP, "step", "step");
+        uint32_t inner = model_name(&s.m, TRACE_NVTX_PUSHPOP, "inner", "inner");
+        model_host(&s.m, TRACE_LANE_NVTX_PUSHPOP, s.thread, 0, step, 100, 3000);
+        model_host(&s.m, TRACE_LANE_NVTX_PUSHPOP, s.thread, 1, inner, cases[i].begin_ns,
+                   cases[i].end_ns);
+        uint32_t launch = call(&s, s.launch, 1990, 1995);
+        model_op(&s.m, s.stream, s.kernel, 2000, 2100, launch);
+        model_build(&s.m);
+        struct facts *facts = facts_new(&s.m.trace, NULL);
+        const struct gap gap = {.begin_ns = 1000, .end_ns = 2000, .before = 0, .after = 1};
+        struct cause cause;
+        struct buf path = {0};
+        cause_of(facts, &gap, &cause);
+        cause_path(facts, &gap, &cause, &path);
+        assert_string_equal(buf_text(&path), cases[i].path);
+        buf_free(&path);
+        facts_free(facts);
+        model_free(&s.m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -423,6 +496,8 @@ int main(void)
         cmocka_unit_test(test_stream_wait),
         cmocka_unit_test(test_cut_gap),
         cmocka_unit_test(test_path_and_sums),
+        cmocka_unit_test(test_parts_add_up),
+        cmocka_unit_test(test_range_of_gap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
