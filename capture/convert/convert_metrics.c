@@ -86,6 +86,17 @@ static int tell_metric(struct convert *c, struct gpu *gpu, unsigned long metric,
     return store_writer_row(c->writer, STORE_TABLE_GPU_METRICS_INFO, row, err);
 }
 
+/* A sample is of a device: it is wanted where an event of any process would be. */
+static bool wanted_by_any(const struct convert *c, int64_t begin_ns, int64_t end_ns)
+{
+    for (size_t i = 0; i < c->procs_n; i++) {
+        if (convert_wanted(c, &c->procs[i], begin_ns, end_ns)) {
+            return true;
+        }
+    }
+    return c->procs_n == 0;
+}
+
 /* "MONOTONIC_NS INDEX M=V ..." */
 static int read_sample(struct reading *reading, char *line, struct err *err)
 {
@@ -94,7 +105,7 @@ static int read_sample(struct reading *reading, char *line, struct err *err)
     int64_t time_ns = clock_off(strtoll(at, &at, 10), c->zero_mono_ns);
     unsigned long index = strtoul(at, &at, 10);
     if (index >= METRICS_GPUS_MAX || reading->gpus[index].id < 0 || time_ns < c->low_ns ||
-        time_ns > c->high_ns || !convert_wanted(c, time_ns - AROUND_NS, time_ns + AROUND_NS)) {
+        time_ns > c->high_ns || !wanted_by_any(c, time_ns - AROUND_NS, time_ns + AROUND_NS)) {
         return 0;
     }
     struct gpu *gpu = &reading->gpus[index];
