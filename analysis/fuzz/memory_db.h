@@ -19,18 +19,18 @@ struct memory_db;
 
 /* What is done with a cell, or with its row. */
 enum memory_change {
-    MEMORY_SET_INT,   /* to value */
+    MEMORY_SET_INT, /* to value */
     MEMORY_SET_SMALL, /* to value modulo 256, as most ids and enums are small */
     MEMORY_SET_LIMIT, /* to one of the numbers at which types end */
-    MEMORY_SET_REAL,  /* to the bits of value as a number */
-    MEMORY_SET_TEXT,  /* to the bytes of value, up to the first 0 */
+    MEMORY_SET_REAL, /* to the bits of value as a number */
+    MEMORY_SET_TEXT, /* to the bytes of value, up to the first 0 */
     MEMORY_SET_BLOB,
     MEMORY_SET_NULL,
-    MEMORY_ADD,     /* adds value modulo 2^16, less 2^15 */
+    MEMORY_ADD, /* adds value modulo 2^16, less 2^15 */
     MEMORY_SET_ALL, /* all cells of the column to value */
-    MEMORY_COPY,    /* to what the row number value has */
-    MEMORY_REMOVE,  /* the row */
-    MEMORY_REPEAT,  /* the row once more */
+    MEMORY_COPY, /* to what the row number value has */
+    MEMORY_REMOVE, /* the row */
+    MEMORY_REPEAT, /* the row once more */
     MEMORY_CHANGE_COUNT,
 };
 

@@ -199,7 +199,8 @@ static const struct opts_option OPTIONS[] = {
              "one without a name, as RANGE alone. Registered and other "
              "texts match."},
     {'y', "delay", "SECONDS", .kind = OPTS_TIME, .unit_ns = 1000000000, .max = INT64_MAX,
-     .at = AT(record.delay_ns), .help =
+     .at = AT(record.delay_ns),
+     .help =
          "Begin to record so long after the start; of capture ranges, with the next whole one."},
     {'d', "duration", "SECONDS", .kind = OPTS_TIME, .unit_ns = 1000000000, .max = INT64_MAX,
      .at = AT(record.duration_ns),
