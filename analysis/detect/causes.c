@@ -18,6 +18,7 @@ enum {
 
 static const char *const cause_names[CAUSE_KIND_COUNT] = {
     [CAUSE_UNKNOWN] = "unknown",
+    [CAUSE_MIGRATED] = "page migration",
     [CAUSE_WAIT_EVENT] = "launched, waits: for an event",
     [CAUSE_WAIT_PROCESS] = "launched, waits: another process",
     [CAUSE_WAIT_GRAPH] = "launched, waits: graph start",
@@ -459,6 +460,7 @@ void cause_of(const struct facts *facts, const struct gap *gap, struct cause *ou
     if (out->launch == TRACE_NONE) {
         bool migration =
             after != TRACE_NONE && trace->names[gpu->name[after]].kind == TRACE_MIGRATION;
+        out->kind = migration ? CAUSE_MIGRATED : CAUSE_UNKNOWN;
         out->doubt = migration ? CAUSE_MIGRATION : facts->has_api ? CAUSE_NO_LINK : CAUSE_NO_API;
         out->part_ns[CAUSE_PART_UNKNOWN] = gap->end_ns - gap->begin_ns;
         return;

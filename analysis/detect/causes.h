@@ -33,6 +33,7 @@
 
 enum cause_kind {
     CAUSE_UNKNOWN,
+    CAUSE_MIGRATED, /* a migration of unified memory ends it, which no call launches */
     CAUSE_WAIT_EVENT, /* launched, waits: for an event of another stream */
     CAUSE_WAIT_PROCESS, /* launched, waits: another process had the device */
     CAUSE_WAIT_GRAPH, /* launched, waits: for the start of its graph */

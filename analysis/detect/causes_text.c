@@ -102,7 +102,7 @@ static void text_unknown(const struct cause *cause, struct buf *out)
         why = "no API calls in the capture";
     }
     if ((cause->doubt & CAUSE_MIGRATION) != 0) {
-        why = "a memory migration ends it, which no call launches";
+        why = "a page of unified memory moves at its end, which no call launches";
     }
     buf_adds(out, why);
 }
@@ -169,7 +169,7 @@ void cause_text(const struct facts *facts, const struct gap *gap, const struct c
 {
     const struct trace *trace = facts->trace;
     int64_t whole_ns = gap->end_ns - gap->begin_ns;
-    if (cause->kind == CAUSE_UNKNOWN) {
+    if (cause->kind == CAUSE_UNKNOWN || cause->kind == CAUSE_MIGRATED) {
         text_unknown(cause, out);
         return;
     }

@@ -350,6 +350,8 @@ static int note(const struct report_context *context, int by, const void *data, 
 
 static const char *const cause_advice[CAUSE_KIND_COUNT] = {
     [CAUSE_UNKNOWN] = "Record CUDA API calls too (-t cuda), then the cause can be told.",
+    [CAUSE_MIGRATED] = "Pages of unified memory move when they are touched: move them before "
+                       "(cudaMemPrefetchAsync), say where they belong (cudaMemAdvise), or copy.",
     [CAUSE_WAIT_EVENT] = "Look at what the stream waits for: fewer events between streams, or "
                          "more work beside it.",
     [CAUSE_WAIT_PROCESS] = "Processes that share a GPU take turns: run them under MPS "
@@ -373,6 +375,10 @@ static const char *const cause_advice[CAUSE_KIND_COUNT] = {
     [CAUSE_SLOW_HOST] = "Host work holds up the device: num_workers, CUDA graphs, "
                         "torch.compile, less Python between launches.",
 };
+
+static const char no_link_advice[] =
+    "The calls that launched this work are not in the capture: record from the begin of the "
+    "program, without a filter on API calls.";
 
 static const char slow_copy_advice[] =
     "The call that copies takes this time before the device begins: copy less often and more at "
@@ -449,7 +455,9 @@ static void idle_finding(struct findings_maker *maker, const struct idle_sum *su
         .title = findings_words(maker, "GPU %lld idle %.1f %% of its span: %s", device, share,
                                 cause_name(kind)),
         .evidence = findings_keep(maker, &evidence),
-        .advice = copies ? slow_copy_advice : cause_advice[kind],
+        .advice = copies                                           ? slow_copy_advice
+                  : kind == CAUSE_UNKNOWN && maker->facts->has_api ? no_link_advice
+                                                                   : cause_advice[kind],
         .show =
             findings_words(maker, "cutline analyze -r idle_gaps%s --device %lld", shown, device),
         .recoverable_ns = sum->ns,

@@ -147,7 +147,7 @@ class Thread:
 def cause(capture, threads, gap, before_begins, call):
     g0, g1 = gap
     if call is None:
-        return {"unknown"}
+        return {"unknown", "page migration"}
     l0, l1, tid = call[:3]
     a, b = min(max(l0, g0), g1), min(max(l1, g0), g1)
     host, launch, wait = a - g0, b - a, g1 - b

@@ -12,8 +12,9 @@ def faults_of_the_host(c):
 
 CASES = [
     ("migrations", faults_of_the_host, "analyze",
-     ["300 page migrations of unified memory, 52.4 MB", "UM DtoH: 300 migrations", "cudaMemPrefetchAsync"],
-     ["small copies", "hidden behind kernels"]),
+     ["300 page migrations of unified memory, 52.4 MB", "UM DtoH: 300 migrations", "cudaMemPrefetchAsync",
+      "idle 85.3 % of its span: page migration"],
+     ["small copies", "hidden behind kernels", "Record CUDA API calls", "unknown"]),
     ("migrations are not small copies", faults_of_the_host, "analyze -r small_copies", [], ["Unified"]),
     ("migrations as a table", faults_of_the_host, "analyze -r unified_memory -f csv", ["300,52428600,"], []),
 ]
