@@ -402,7 +402,7 @@ static inline bool emit_repeat(uint8_t type, const char *text)
     }
     thread->time = event_time();
     struct spool_nvtx head = {
-        .type = type, .flags = SPOOL_NVTX_REPEAT, .bytes = bytes, .time = thread->time};
+        .type = type, .flags = SPOOL_NVTX_REPEAT, .bytes = (uint16_t)bytes, .time = thread->time};
     if (type == SPOOL_NVTX_PUSH) {
         head.level = level_of_push(&thread->levels[0]);
         level_push(&thread->levels[0], false);
