@@ -158,12 +158,8 @@ static void judge(struct top_kernel *kernel, const struct occupancy_device *devi
 {
     const struct gpu_row *row = &kernel->row;
     kernel->multiprocessors = device->multiprocessors;
-    kernel->blocks = row->grid[0] < 0 ? -1 : row->grid[0] * row->grid[1] * row->grid[2];
-    const struct occupancy_launch launch = {
-        .threads = row->block[0] < 0 ? 0 : row->block[0] * row->block[1] * row->block[2],
-        .registers = row->registers,
-        .smem_bytes = (row->static_smem_bytes > 0 ? row->static_smem_bytes : 0) +
-                      (row->dynamic_smem_bytes > 0 ? row->dynamic_smem_bytes : 0)};
+    kernel->blocks = gpu_row_product(row->grid);
+    const struct occupancy_launch launch = occupancy_launch_of(row);
     kernel->occupancy = occupancy_of(device, &launch);
     double at_once = (double)kernel->occupancy.blocks * (double)device->multiprocessors;
     if (at_once > 0 && kernel->blocks >= 0) {
@@ -176,22 +172,29 @@ static int read_shapes(const struct report_context *context, struct top_kernels 
 {
     const struct trace *trace = context->trace;
     struct store *store = shared_store(context->shared, err);
+    if (store == NULL) {
+        return -1;
+    }
     struct occupancy_device *devices = calloc((size_t)trace->device_count + 1, sizeof *devices);
-    if (store == NULL || devices == NULL || occupancy_devices(trace, store, devices, err) != 0) {
-        free(devices);
-        return store == NULL || devices != NULL ? -1 : err_nomem(err, "the devices");
-    }
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < found->count; i++) {
-        struct selected one = {&found->list[i].longest, 1};
-        struct gpu_row *row = gpu_rows_new(trace, store, &one, err);
-        rc = row == NULL ? -1 : 0;
-        if (rc == 0) {
-            found->list[i].row = *row;
-            judge(&found->list[i], &devices[found->list[i].device]);
+    struct selected longest = {malloc((found->count + 1) * sizeof *longest.list), 0};
+    struct gpu_row *rows = NULL;
+    int rc = devices == NULL || longest.list == NULL ? err_nomem(err, "the devices") : 0;
+    if (rc == 0) {
+        for (size_t i = 0; i < found->count; i++) {
+            longest.list[longest.count++] = found->list[i].longest;
         }
-        free(row);
+        rc = occupancy_devices(trace, store, devices, err);
     }
+    if (rc == 0) {
+        rows = gpu_rows_new(trace, store, &longest, err);
+        rc = rows == NULL ? -1 : 0;
+    }
+    for (size_t i = 0; rc == 0 && i < found->count; i++) {
+        found->list[i].row = rows[i];
+        judge(&found->list[i], &devices[found->list[i].device]);
+    }
+    free(rows);
+    free(longest.list);
     free(devices);
     return rc;
 }
@@ -249,13 +252,6 @@ static void put_known(struct table *table, int64_t value)
     }
 }
 
-static int64_t shared_bytes(const struct gpu_row *row)
-{
-    int64_t fixed = row->static_smem_bytes;
-    int64_t dynamic = row->dynamic_smem_bytes;
-    return fixed < 0 && dynamic < 0 ? -1 : (fixed > 0 ? fixed : 0) + (dynamic > 0 ? dynamic : 0);
-}
-
 static void put_row(struct table *table, const struct report_context *context, const void *data,
                     size_t i)
 {
@@ -270,7 +266,7 @@ static void put_row(struct table *table, const struct report_context *context, c
     table_put_int(table, kernel->count);
     table_put_int(table, gpu->end_ns[kernel->longest] - gpu->begin_ns[kernel->longest]);
     put_known(table, kernel->blocks);
-    put_known(table, block[0] < 0 ? -1 : block[0] * block[1] * block[2]);
+    put_known(table, gpu_row_product(block));
     put_known(table, kernel->multiprocessors > 0 ? kernel->multiprocessors : -1);
     if (kernel->waves > 0) {
         table_put_real(table, kernel->waves);
@@ -287,7 +283,7 @@ static void put_row(struct table *table, const struct report_context *context, c
         table_put_empty(table);
     }
     put_known(table, kernel->row.registers);
-    put_known(table, shared_bytes(&kernel->row));
+    put_known(table, gpu_row_smem(&kernel->row));
     put_known(table, kernel->row.local_bytes);
     table_put_int(table, trace->devices[kernel->device].id);
     table_put_text(table, name->full, name->full_len);
@@ -300,7 +296,7 @@ static void put_shape(struct buf *out, const struct top_kernel *kernel)
 {
     const struct gpu_row *row = &kernel->row;
     if (kernel->blocks >= 0) {
-        int64_t threads = row->block[0] * row->block[1] * row->block[2];
+        int64_t threads = gpu_row_product(row->block);
         buf_addf(out, "; %" PRId64 " block%s of %" PRId64 " thread%s", kernel->blocks,
                  kernel->blocks == 1 ? "" : "s", threads, threads == 1 ? "" : "s");
         if (kernel->multiprocessors > 0) {
@@ -331,13 +327,13 @@ static double tail_share(const struct top_kernel *kernel)
 static void put_advice(struct buf *out, const struct top_kernel *kernel)
 {
     const struct gpu_row *row = &kernel->row;
-    int64_t threads = row->block[0] * row->block[1] * row->block[2];
+    int64_t threads = gpu_row_product(row->block);
     if (kernel->blocks >= 0 && kernel->blocks < kernel->multiprocessors) {
         buf_addf(out,
                  "%" PRId64 " of %" PRId64 " multiprocessors have nothing to do: split the work "
                  "into more blocks, or run other kernels beside it on another stream.",
                  kernel->multiprocessors - kernel->blocks, kernel->multiprocessors);
-    } else if (row->block[0] > 0 && threads < 32) {
+    } else if (threads > 0 && threads < 32) {
         buf_addf(out, "A block of %" PRId64 " threads fills a part of one warp: at least 32.",
                  threads);
     } else if (row->local_bytes > 0 && row->registers >= 255) {
@@ -411,34 +407,37 @@ static bool is_first(const struct top_kernels *found, size_t i)
            share_of(found, i) >= LEAST_PERCENT;
 }
 
-/* Of the devices that have the same first kernel, the one with the largest share speaks for all. */
-static bool is_largest_of_name(const struct top_kernels *found, size_t i, uint32_t *others)
-{
-    for (size_t k = 0; k < found->count; k++) {
-        if (k == i || found->list[k].name != found->list[i].name || !is_first(found, k)) {
-            continue;
-        }
-        double more = share_of(found, k) - share_of(found, i);
-        if (more > 0 || (more == 0 && k < i)) {
-            return false;
-        }
-        (*others)++;
-    }
-    return true;
-}
+/* The devices that have a kernel as the first one: the one with the largest share speaks for all. */
+struct speaker {
+    size_t i; /* in the list; the first of equals */
+    uint32_t devices;
+};
 
 /* The first kernel of each device; devices with the same one share a finding. */
 static int finding(struct findings_maker *maker, const struct report_context *context,
                    const void *data)
 {
-    (void)context;
     const struct top_kernels *found = data;
+    struct speaker *of = calloc((size_t)context->trace->name_count + 1, sizeof *of);
+    if (of == NULL) {
+        return err_nomem(maker->err, "the findings");
+    }
     for (size_t i = 0; i < found->count; i++) {
-        uint32_t others = 0;
-        if (is_first(found, i) && is_largest_of_name(found, i, &others)) {
-            add(maker, &found->list[i], found->busy_ns[found->list[i].device], others);
+        struct speaker *speaker = &of[found->list[i].name];
+        if (is_first(found, i)) {
+            bool more = speaker->devices == 0 || share_of(found, i) > share_of(found, speaker->i);
+            speaker->i = more ? i : speaker->i;
+            speaker->devices++;
         }
     }
+    for (size_t i = 0; i < found->count; i++) {
+        const struct top_kernel *kernel = &found->list[i];
+        const struct speaker *speaker = &of[kernel->name];
+        if (speaker->devices > 0 && speaker->i == i) {
+            add(maker, kernel, found->busy_ns[kernel->device], speaker->devices - 1);
+        }
+    }
+    free(of);
     return 0;
 }
 

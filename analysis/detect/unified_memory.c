@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/base/timefmt.h"
+#include "analysis/base/times.h"
 #include "analysis/detect/detector.h"
 #include "analysis/detect/findings_internal.h"
 #include "analysis/detect/rules_text.h"
@@ -102,7 +103,7 @@ static void add(struct findings_maker *maker, const struct report_context *conte
         sum.count += one->count;
         sum.total_ns += one->total_ns;
         sum.hidden_ns += one->hidden_ns;
-        bytes += one->bytes > 0 ? one->bytes : 0;
+        bytes = i64_add(bytes, one->bytes > 0 ? one->bytes : 0);
         if (sum.longest == TRACE_NONE || one->longest_exposed_ns > sum.longest_exposed_ns) {
             sum.longest = one->longest;
             sum.longest_exposed_ns = one->longest_exposed_ns;

@@ -3,7 +3,25 @@
 
 #include <stdlib.h>
 
+#include "analysis/base/times.h"
 #include "analysis/facts/rows.h"
+
+int64_t gpu_row_product(const int64_t xyz[3])
+{
+    int64_t product = 1;
+    for (int i = 0; i < 3; i++) {
+        product = product < 0 || xyz[i] < 0 ? -1 : i64_multiply(product, xyz[i]);
+    }
+    return product;
+}
+
+int64_t gpu_row_smem(const struct gpu_row *row)
+{
+    int64_t fixed = row->static_smem_bytes;
+    int64_t dynamic = row->dynamic_smem_bytes;
+    return fixed < 0 && dynamic < 0 ? -1
+                                    : i64_add(fixed > 0 ? fixed : 0, dynamic > 0 ? dynamic : 0);
+}
 
 static void gpu_row_any(struct gpu_row *out, struct store_cursor *row)
 {

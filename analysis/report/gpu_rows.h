@@ -21,6 +21,11 @@ struct gpu_row {
     int dst_kind;
 };
 
+/* Of a grid or a block: how many there are in it; -1 where the file does not say. */
+int64_t gpu_row_product(const int64_t xyz[3]);
+/* Shared memory of a launch, static and dynamic; -1 where the file has neither. */
+int64_t gpu_row_smem(const struct gpu_row *row);
+
 /* One for each event, parallel to the list. The caller frees. NULL on failure. */
 struct gpu_row *gpu_rows_new(const struct trace *trace, struct store *store,
                              const struct selected *events, struct err *err);

@@ -53,6 +53,13 @@ static int64_t occupancy_by_memory(const struct occupancy_device *device,
     return device->smem_bytes / bytes;
 }
 
+struct occupancy_launch occupancy_launch_of(const struct gpu_row *row)
+{
+    return (struct occupancy_launch){.threads = occupancy_number(gpu_row_product(row->block)),
+                                     .registers = occupancy_number(row->registers),
+                                     .smem_bytes = occupancy_number(gpu_row_smem(row))};
+}
+
 struct occupancy occupancy_of(const struct occupancy_device *device,
                               const struct occupancy_launch *launch)
 {
@@ -187,10 +194,7 @@ static void occupancy_add(struct occupancy_work *work, uint32_t i, const struct 
     struct kit_text label = kit_kernel(trace, gpu->name[i], work->args);
     struct occupancy_key key = {
         .registers = row->registers,
-        .smem_bytes = row->static_smem_bytes < 0 && row->dynamic_smem_bytes < 0
-                          ? -1
-                          : occupancy_number(row->static_smem_bytes) +
-                                occupancy_number(row->dynamic_smem_bytes),
+        .smem_bytes = gpu_row_smem(row),
         .name = intern_add(&work->texts, label.text, label.len),
         .device = trace->lanes[trace_lane_of(trace, TRACE_GPU, i)].device,
     };
@@ -212,16 +216,6 @@ static void occupancy_put_xyz(struct table *table, const int64_t *xyz)
     buf_free(&text);
 }
 
-/* Of a block; 0 where the file does not tell. */
-static int64_t occupancy_threads(const int64_t block[3])
-{
-    int64_t threads = 1;
-    for (int i = 0; i < 3; i++) {
-        threads = i64_multiply(threads, occupancy_number(block[i]));
-    }
-    return occupancy_number(threads);
-}
-
 static void occupancy_put(struct occupancy_work *work, uint32_t group, double all,
                           struct table *table)
 {
@@ -231,10 +225,11 @@ static void occupancy_put(struct occupancy_work *work, uint32_t group, double al
     struct stat_sum sum = stat_of(values, count);
     memcpy(&key, intern_text(&work->keys, group), sizeof key);
     const struct occupancy_device *device = &work->devices[key.device];
-    struct occupancy_launch launch =
-        (struct occupancy_launch){.threads = occupancy_threads(key.block),
-                                  .registers = occupancy_number(key.registers),
-                                  .smem_bytes = key.smem_bytes < 0 ? 0 : key.smem_bytes};
+    const struct gpu_row row = {.block = {key.block[0], key.block[1], key.block[2]},
+                                .registers = key.registers,
+                                .static_smem_bytes = key.smem_bytes,
+                                .dynamic_smem_bytes = -1};
+    struct occupancy_launch launch = occupancy_launch_of(&row);
     struct occupancy is = occupancy_of(device, &launch);
     int64_t at_once = is.blocks * device->multiprocessors;
     table_put_real(table, all > 0 ? 100.0 * (double)sum.total / all : 0.0);

@@ -39,6 +39,9 @@ struct occupancy {
     int64_t by_memory;
 };
 
+struct gpu_row;
+/* The launch of a kernel by its row of the file; numbers that no launch has are unknown. */
+struct occupancy_launch occupancy_launch_of(const struct gpu_row *row);
 struct occupancy occupancy_of(const struct occupancy_device *device,
                               const struct occupancy_launch *launch);
 /* The limits of the trace's devices, parallel to trace->devices, device_count + 1 of them. All 0
