@@ -98,29 +98,16 @@ static uint32_t last_wait(const struct facts *facts, uint32_t thread, int64_t af
 
 /* ---- launched, waits ---- */
 
-/* The lane of a stream; TRACE_NONE where the capture has no op of it. */
-static uint32_t lane_of_stream(const struct trace *trace, uint32_t process, int64_t context,
-                               int64_t stream)
-{
-    for (uint32_t i = 0; i < trace->lane_count; i++) {
-        const struct trace_lane *lane = &trace->lanes[i];
-        if (lane->kind == TRACE_LANE_STREAM && lane->process == process &&
-            lane->context_id == context && lane->stream_id == stream) {
-            return i;
-        }
-    }
-    return TRACE_NONE;
-}
-
 /* Did work of the event's stream end in [begin, end], so that the wait for it can be the reason?
  * Where that stream is unknown, it may. */
-static bool event_fits(const struct trace *trace, const struct facts_wait *wait, int64_t begin_ns,
+static bool event_fits(const struct facts *facts, const struct facts_wait *wait, int64_t begin_ns,
                        int64_t end_ns)
 {
     if (wait->event_stream < 0) {
         return true;
     }
-    uint32_t l = lane_of_stream(trace, wait->process, wait->event_context, wait->event_stream);
+    const struct trace *trace = facts->trace;
+    uint32_t l = facts_stream_lane(facts, wait->process, wait->event_context, wait->event_stream);
     if (l == TRACE_NONE) {
         return true;
     }
@@ -145,7 +132,7 @@ static const struct facts_wait *event_wait(const struct facts *facts, uint32_t a
         }
     }
     const struct facts_wait *wait = facts_wait_before(facts, lane, from, call_ns[cause->launch]);
-    return wait != NULL && event_fits(trace, wait, gap.begin_ns, gap.end_ns) ? wait : NULL;
+    return wait != NULL && event_fits(facts, wait, gap.begin_ns, gap.end_ns) ? wait : NULL;
 }
 
 static void launched_waits(const struct facts *facts, const struct gap *gap, uint32_t after,

@@ -111,16 +111,10 @@ static void text_unknown(const struct cause *cause, struct buf *out)
 static void text_event_device(const struct facts *facts, const struct cause *cause, struct buf *out)
 {
     const struct trace *trace = facts->trace;
-    for (uint32_t i = 0; i < trace->lane_count; i++) {
-        const struct trace_lane *lane = &trace->lanes[i];
-        if (lane->kind == TRACE_LANE_STREAM && lane->process == cause->wait->process &&
-            lane->context_id == cause->wait->event_context &&
-            lane->stream_id == cause->wait->event_stream) {
-            if (lane->device != trace->lanes[cause->lane].device) {
-                buf_addf(out, " on GPU %lld", (long long)trace->devices[lane->device].id);
-            }
-            return;
-        }
+    uint32_t lane = facts_stream_lane(facts, cause->wait->process, cause->wait->event_context,
+                                      cause->wait->event_stream);
+    if (lane != TRACE_NONE && trace->lanes[lane].device != trace->lanes[cause->lane].device) {
+        buf_addf(out, " on GPU %lld", (long long)trace->devices[trace->lanes[lane].device].id);
     }
 }
 

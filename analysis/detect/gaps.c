@@ -1,8 +1,10 @@
 /*
  * gaps: the complement of each device's union, see gaps.h.
  *
- * The ops beside a gap are found with one cursor for each lane, which only moves forward: O(ops +
- * gaps x lanes) in all.
+ * The ops beside the gaps are found in one pass over the lanes of the device: an op that ends where an
+ * interval of the union ends, or begins where one begins, is noted for it. Ends and begins ascend in a
+ * lane as in the union, so that the interval of an op is searched from that of the op before on, in
+ * steps that double ("exponential search", Bentley and Yao 1976): O(ops x log(intervals / ops)).
  */
 #include "analysis/detect/gaps.h"
 
@@ -18,7 +20,11 @@ struct gaps_search {
     const struct busy *busy;
     const struct gaps_query *query;
     uint32_t device;
-    uint32_t *cursors; /* of each lane: the first op that may end after the gap's begin */
+    /* The intervals of the union in the window, [first, first + count), and the ops beside them. */
+    uint32_t first;
+    uint32_t count;
+    uint32_t *enders; /* of each: a kept op that ends at its end */
+    uint32_t *beginners; /* ... that begins at its begin */
     struct gaps *out;
     gaps_fn *visit;
     void *arg;
@@ -29,46 +35,66 @@ static bool gaps_kept(const struct gaps_search *search, uint32_t op)
     return busy_keeps(search->busy, op);
 }
 
-/* A kept op of the device that ends at t; TRACE_NONE if none. Moves the cursors to t. */
-static uint32_t gaps_before(struct gaps_search *search, int64_t t_ns)
+/* The first of ascending times from `at` on that is not before t; count if none. */
+static uint32_t gaps_seek(const int64_t *times_ns, uint32_t at, uint32_t count, int64_t t_ns)
 {
-    const struct trace_device *device = &search->trace->devices[search->device];
-    const int64_t *end_ns = search->trace->events[TRACE_GPU].end_ns;
-    uint32_t found = TRACE_NONE;
-    for (uint32_t l = 0; l < device->lane_count; l++) {
-        const struct trace_lane *lane = &search->trace->lanes[device->first_lane + l];
-        uint32_t at = search->cursors[l];
-        while (at < lane->first + lane->count && end_ns[at] <= t_ns) {
-            at++;
-        }
-        search->cursors[l] = at;
-        while (found == TRACE_NONE && at > lane->first && end_ns[at - 1] == t_ns) {
-            at--;
-            found = gaps_kept(search, at) ? at : found;
-        }
+    uint32_t step = 1;
+    uint32_t end = at;
+    while (end < count && times_ns[end] < t_ns) {
+        at = end + 1;
+        end = count - end > step ? end + step : count;
+        step *= 2;
     }
-    return found;
+    BISECT(uint32_t, at, end, mid, times_ns[mid] < t_ns)
+    return at;
 }
 
-/* A kept op of the device that begins at t. The cursors are not after it. */
-static uint32_t gaps_after(struct gaps_search *search, int64_t t_ns)
+/* Notes the ops of a lane. Lanes come last to first, so that the first one stands; of the ops of a
+ * lane the last that ends, and the first that begins. */
+static void gaps_note_lane(struct gaps_search *search, const struct trace_lane *lane)
 {
-    const struct trace_device *device = &search->trace->devices[search->device];
-    const int64_t *begin_ns = search->trace->events[TRACE_GPU].begin_ns;
-    uint32_t found = TRACE_NONE;
-    for (uint32_t l = 0; l < device->lane_count; l++) {
-        const struct trace_lane *lane = &search->trace->lanes[device->first_lane + l];
-        uint32_t end = lane->first + lane->count;
-        uint32_t at = search->cursors[l];
-        while (at < end && begin_ns[at] < t_ns) {
-            at++;
+    const struct trace_events *gpu = &search->trace->events[TRACE_GPU];
+    const struct busy_union *all = &search->busy->devices[search->device];
+    const int64_t *begins_ns = all->begin_ns + search->first;
+    const int64_t *ends_ns = all->end_ns + search->first;
+    uint32_t last = lane->first + lane->count;
+    uint32_t i = lane->first;
+    uint32_t begin = 0;
+    uint32_t end = 0;
+    BISECT(uint32_t, i, last, mid, gpu->end_ns[mid] < begins_ns[0])
+    for (; i < last && gpu->begin_ns[i] <= ends_ns[search->count - 1]; i++) {
+        if (!gaps_kept(search, i)) {
+            continue;
         }
-        search->cursors[l] = at;
-        for (; found == TRACE_NONE && at < end && begin_ns[at] == t_ns; at++) {
-            found = gaps_kept(search, at) ? at : found;
+        begin = gaps_seek(begins_ns, begin, search->count, gpu->begin_ns[i]);
+        end = gaps_seek(ends_ns, end, search->count, gpu->end_ns[i]);
+        if (end < search->count && ends_ns[end] == gpu->end_ns[i]) {
+            search->enders[end] = i;
+        }
+        if (begin < search->count && begins_ns[begin] == gpu->begin_ns[i] &&
+            (search->beginners[begin] == TRACE_NONE || search->beginners[begin] >= last ||
+             search->beginners[begin] < lane->first)) {
+            search->beginners[begin] = i;
         }
     }
-    return found;
+}
+
+/* Finds the ops beside the intervals of the window. 0 or -1. */
+static int gaps_note(struct gaps_search *search, struct err *err)
+{
+    const struct trace_device *device = &search->trace->devices[search->device];
+    size_t bytes = ((size_t)search->count + 1) * sizeof *search->enders;
+    search->enders = malloc(bytes);
+    search->beginners = malloc(bytes);
+    if (search->enders == NULL || search->beginners == NULL) {
+        return err_nomem(err, "gaps");
+    }
+    memset(search->enders, 0xff, bytes);
+    memset(search->beginners, 0xff, bytes);
+    for (uint32_t l = device->lane_count; l > 0 && search->count > 0; l--) {
+        gaps_note_lane(search, &search->trace->lanes[device->first_lane + l - 1]);
+    }
+    return 0;
 }
 
 static int64_t gaps_clip(int64_t t_ns, int64_t begin_ns, int64_t end_ns)
@@ -107,33 +133,39 @@ static int gaps_between(struct gaps_search *search, const struct busy_union *all
     if (gap.end_ns - gap.begin_ns < search->query->min_ns) {
         return 0;
     }
-    gap.before = gaps_before(search, all->end_ns[i]);
-    gap.after = gaps_after(search, all->begin_ns[i + 1]);
+    gap.before = search->enders[i - search->first];
+    gap.after = search->beginners[i + 1 - search->first];
     return search->visit(search->arg, &gap, err);
+}
+
+/* The intervals that bound gaps of the window: the last one that ends before it, to the first one
+ * that begins after it. */
+static void gaps_window(struct gaps_search *search, const struct busy_union *all)
+{
+    uint32_t first = busy_union_lower(all, search->query->begin_ns);
+    uint32_t end = busy_union_upper(all, search->query->end_ns);
+    search->first = first > 0 ? first - 1 : 0;
+    end = end < all->count ? end + 1 : end;
+    search->count = end > search->first ? end - search->first : 0;
 }
 
 static int gaps_device(struct gaps_search *search, struct err *err)
 {
-    const struct trace_device *device = &search->trace->devices[search->device];
     const struct busy_union *all = &search->busy->devices[search->device];
-    int status = 0;
     if (all->count == 0) {
         return 0;
     }
-    search->cursors = malloc(((size_t)device->lane_count + 1) * sizeof *search->cursors);
-    if (search->cursors == NULL) {
-        return err_nomem(err, "gaps");
-    }
-    for (uint32_t i = 0; i < device->lane_count; i++) {
-        search->cursors[i] = search->trace->lanes[device->first_lane + i].first;
-    }
     search->out->span_ns +=
         gaps_span_ns(search->busy, search->device, search->query->begin_ns, search->query->end_ns);
-    for (uint32_t i = 0; i + 1 < all->count && status == 0; i++) {
+    gaps_window(search, all);
+    int status = gaps_note(search, err);
+    for (uint32_t i = search->first; i + 1 < search->first + search->count && status == 0; i++) {
         status = gaps_between(search, all, i, err);
     }
-    free(search->cursors);
-    search->cursors = NULL;
+    free(search->enders);
+    free(search->beginners);
+    search->enders = NULL;
+    search->beginners = NULL;
     return status;
 }
 

@@ -101,9 +101,11 @@ static void hidden_finding(struct findings_maker *maker, const struct transfers 
 {
     const struct trace *trace = maker->trace;
     struct transfer sum = {.longest = TRACE_NONE};
-    for (size_t i = 0; i < transfers->count; i++) {
-        const struct transfer *one = &transfers->list[i];
-        if (one->device != device || !shared_is_transfer(&trace->names[one->name])) {
+    uint32_t count;
+    const uint32_t *order = transfers_of(transfers, device, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct transfer *one = &transfers->list[order[i]];
+        if (!shared_is_transfer(&trace->names[one->name])) {
             continue;
         }
         sum.count += one->count;

@@ -68,16 +68,6 @@ struct idle {
 
 /* ---- finding ---- */
 
-static uint32_t device_index(const struct trace *trace, int64_t id)
-{
-    for (uint32_t i = 0; i < trace->device_count; i++) {
-        if (trace->devices[i].id == id) {
-            return i;
-        }
-    }
-    return TRACE_NONE;
-}
-
 static void drop(void *data)
 {
     struct idle *idle = data;
@@ -92,7 +82,7 @@ static int find(const struct report_context *context, int by, struct detection *
 {
     const struct trace *trace = context->trace;
     const struct selection *select = context->select;
-    const struct gaps_query query = {.device = device_index(trace, select->device),
+    const struct gaps_query query = {.device = trace_device_of(trace, select->device),
                                      .min_ns = context->args[ARG_MIN].i,
                                      .begin_ns = select->begin_ns,
                                      .end_ns = select->end_ns};
@@ -479,7 +469,7 @@ static int finding(struct findings_maker *maker, const struct report_context *co
     const struct idle_tally_query query = {
         .facts = maker->facts,
         .busy = shared_busy(context->shared, SHARED_ALL, maker->err),
-        .gaps = {.device = device_index(context->trace, select->device),
+        .gaps = {.device = trace_device_of(context->trace, select->device),
                  .min_ns = context->args[ARG_MIN].i,
                  .begin_ns = select->begin_ns,
                  .end_ns = select->end_ns},

@@ -110,6 +110,36 @@ static void group(struct transfers *out)
     sort_list(out->list, out->count, sizeof(*out->list), exposed_cmp);
 }
 
+/* A counting sort by device. 0, or -1 without memory. */
+static int index_devices(struct transfers *out, uint32_t device_count)
+{
+    uint32_t *next = calloc((size_t)device_count + 2, sizeof *next);
+    out->order = malloc((out->count + 1) * sizeof *out->order);
+    out->first = calloc((size_t)device_count + 2, sizeof *out->first);
+    if (next == NULL || out->order == NULL || out->first == NULL) {
+        free(next);
+        return -1;
+    }
+    for (size_t i = 0; i < out->count; i++) {
+        out->first[out->list[i].device + 1]++;
+    }
+    for (uint32_t d = 0; d < device_count; d++) {
+        out->first[d + 1] += out->first[d];
+        next[d + 1] = out->first[d + 1];
+    }
+    for (size_t i = 0; i < out->count; i++) {
+        out->order[next[out->list[i].device]++] = (uint32_t)i;
+    }
+    free(next);
+    return 0;
+}
+
+const uint32_t *transfers_of(const struct transfers *transfers, uint32_t device, uint32_t *count)
+{
+    *count = transfers->first[device + 1] - transfers->first[device];
+    return transfers->order + transfers->first[device];
+}
+
 static bool wanted(const struct transfers_options *options, const struct transfer *one)
 {
     if (options->max_bytes == INT64_MAX) {
@@ -159,12 +189,18 @@ int transfers_find(struct shared *shared, const struct transfers_options *option
         }
     }
     group(out);
+    if (index_devices(out, trace->device_count) != 0) {
+        transfers_free(out);
+        return err_nomem(err, "the copies of a capture");
+    }
     return 0;
 }
 
 void transfers_free(struct transfers *transfers)
 {
     free(transfers->list);
+    free(transfers->order);
+    free(transfers->first);
     *transfers = (struct transfers){0};
 }
 

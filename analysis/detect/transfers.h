@@ -40,12 +40,16 @@ struct transfer {
 struct transfers {
     struct transfer *list; /* most exposed time first; owned */
     size_t count;
+    uint32_t *order; /* indices in list by device, then as in list; owned */
+    uint32_t *first; /* of each device in order; one more at the end; owned */
 };
 
 /* O(n log n). 0 or -1. */
 int transfers_find(struct shared *shared, const struct transfers_options *options,
                    struct transfers *out, struct err *err);
 void transfers_free(struct transfers *transfers);
+/* Those of one device: *count indices in list. */
+const uint32_t *transfers_of(const struct transfers *transfers, uint32_t device, uint32_t *count);
 /*
  * Time that a device does nothing but copy from or to another memory: the union of its copies
  * between host and device and between devices, without what kernels and graphs cover. -1: no

@@ -70,11 +70,13 @@ static const char *directions(struct findings_maker *maker, const struct report_
                               const struct transfers *found, uint32_t device)
 {
     struct buf text = {0};
-    for (size_t i = 0; i < found->count; i++) {
-        const struct transfer *one = &found->list[i];
+    uint32_t count;
+    const uint32_t *order = transfers_of(found, device, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct transfer *one = &found->list[order[i]];
         char bytes[TIMEFMT_BYTES];
         char time[TIMEFMT_BYTES];
-        if (one->device != device || !kept(context, one)) {
+        if (!kept(context, one)) {
             continue;
         }
         buf_addf(&text, "%s%s: %" PRIu32 " migrations, ", text.len > 0 ? "; " : "",
@@ -95,9 +97,11 @@ static void add(struct findings_maker *maker, const struct report_context *conte
     const struct trace *trace = maker->trace;
     struct transfer sum = {.longest = TRACE_NONE};
     int64_t bytes = 0;
-    for (size_t i = 0; i < found->count; i++) {
-        const struct transfer *one = &found->list[i];
-        if (one->device != device || !kept(context, one)) {
+    uint32_t count;
+    const uint32_t *order = transfers_of(found, device, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct transfer *one = &found->list[order[i]];
+        if (!kept(context, one)) {
             continue;
         }
         sum.count += one->count;

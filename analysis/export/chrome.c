@@ -430,32 +430,35 @@ static int64_t floor_ms(int64_t ns)
     return ns >= 0 ? ns / NS_PER_MS : -((-ns + NS_PER_MS - 1) / NS_PER_MS);
 }
 
-static int counters_launches(struct writer *w)
+/* The ms in which a process launches, in order; their number. ms has room. */
+static size_t launches_of(const struct writer *w, uint32_t process, int64_t *ms)
 {
     const struct trace *trace = w->trace;
     const struct trace_events *api = &trace->events[TRACE_API];
-    int64_t *ms = malloc(((size_t)api->count + 1) * sizeof(*ms));
+    struct trace_slice lanes = trace_process_lanes(trace, process);
+    size_t count = 0;
+    for (uint32_t l = lanes.first; l < lanes.end; l++) {
+        const struct trace_lane *lane = &trace->lanes[l];
+        for (uint32_t i = lane->first;
+             lane->kind == TRACE_LANE_API && i < lane->first + lane->count; i++) {
+            if ((trace->names[api->name[i]].api & TRACE_API_LAUNCH) != 0 &&
+                in_window(w, TRACE_API, i)) {
+                ms[count++] = floor_ms(api->begin_ns[i]);
+            }
+        }
+    }
+    sort_list(ms, count, sizeof *ms, i64_cmp);
+    return count;
+}
+
+static int counters_launches(struct writer *w)
+{
+    int64_t *ms = malloc(((size_t)w->trace->events[TRACE_API].count + 1) * sizeof *ms);
     if (ms == NULL) {
         return -1;
     }
-    for (uint32_t p = 0; p < trace->process_count; p++) {
-        size_t count = 0;
-        for (uint32_t l = 0; l < trace->lane_count; l++) {
-            const struct trace_lane *lane = &trace->lanes[l];
-            if (lane->kind != TRACE_LANE_API || lane->process != p) {
-                continue;
-            }
-            for (uint32_t i = lane->first; i < lane->first + lane->count; i++) {
-                if ((trace->names[api->name[i]].api & TRACE_API_LAUNCH) != 0 &&
-                    in_window(w, TRACE_API, i)) {
-                    ms[count++] = floor_ms(api->begin_ns[i]);
-                }
-            }
-        }
-        if (count > 0) {
-            sort_list(ms, count, sizeof(*ms), i64_cmp);
-        }
-        counter_launches(w, p, ms, count);
+    for (uint32_t p = 0; p < w->trace->process_count; p++) {
+        counter_launches(w, p, ms, launches_of(w, p, ms));
     }
     free(ms);
     return 0;

@@ -35,6 +35,51 @@ static void threads_fill(struct facts *facts)
     }
 }
 
+/* ---- lanes of streams ---- */
+
+static int stream_cmp(const struct trace_lane *x, const struct trace_lane *y)
+{
+    int c = COMPARE(x->process, y->process);
+    c = c != 0 ? c : COMPARE(x->context_id, y->context_id);
+    return c != 0 ? c : COMPARE(x->stream_id, y->stream_id);
+}
+
+static int stream_order(const void *a, const void *b, const void *arg)
+{
+    const struct trace *trace = arg;
+    return stream_cmp(&trace->lanes[*(const uint32_t *)a], &trace->lanes[*(const uint32_t *)b]);
+}
+
+static int streams_fill(struct facts *facts)
+{
+    const struct trace *trace = facts->trace;
+    facts->streams = malloc(((size_t)trace->lane_count + 1) * sizeof *facts->streams);
+    if (facts->streams == NULL) {
+        return -1;
+    }
+    for (uint32_t l = 0; l < trace->lane_count; l++) {
+        if (trace->lanes[l].kind == TRACE_LANE_STREAM) {
+            facts->streams[facts->stream_count++] = l;
+        }
+    }
+    return sort_runs(facts->streams, facts->stream_count, sizeof *facts->streams, stream_order,
+                     trace);
+}
+
+uint32_t facts_stream_lane(const struct facts *facts, uint32_t process, int64_t context_id,
+                           int64_t stream_id)
+{
+    const struct trace_lane *lanes = facts->trace->lanes;
+    const struct trace_lane key = {
+        .process = process, .context_id = context_id, .stream_id = stream_id};
+    uint32_t at = 0;
+    BISECT(uint32_t, at, facts->stream_count, mid,
+           stream_cmp(&lanes[facts->streams[mid]], &key) < 0)
+    return at < facts->stream_count && stream_cmp(&lanes[facts->streams[at]], &key) == 0
+               ? facts->streams[at]
+               : TRACE_NONE;
+}
+
 /* ---- copies ---- */
 
 static int copy_cmp(const void *a, const void *b)
@@ -174,6 +219,9 @@ struct facts *facts_read(const struct trace *trace, struct store *store, struct 
     bool failed = facts == NULL || facts->threads == NULL;
     if (!failed) {
         threads_fill(facts);
+        failed = streams_fill(facts) != 0;
+    }
+    if (!failed) {
         failed = store != NULL && (copies_load(facts, store) != 0 || waits_load(facts, store) != 0);
     }
     if (failed) {
@@ -202,6 +250,7 @@ void facts_free(struct facts *facts)
         return;
     }
     free(facts->threads);
+    free(facts->streams);
     free(facts->copies);
     free(facts->waits);
     free(facts);

@@ -49,6 +49,8 @@ struct facts_thread {
 struct facts {
     const struct trace *trace; /* not owned */
     struct facts_thread *threads; /* trace->thread_count */
+    uint32_t *streams; /* lanes of streams, by process, context, stream, lane */
+    uint32_t stream_count;
     struct facts_copy *copies; /* by gpu */
     size_t copy_count;
     struct facts_wait *waits; /* by process, context, stream, begin */
@@ -81,6 +83,10 @@ bool facts_call_waits(const struct facts *facts, uint32_t api);
 /* The last stream wait of a lane's stream with begin in [begin, end); NULL if none. O(log n). */
 const struct facts_wait *facts_wait_before(const struct facts *facts, const struct trace_lane *lane,
                                            int64_t begin_ns, int64_t end_ns);
+
+/* The first lane of a stream; TRACE_NONE where the capture has no op of it. O(log n). */
+uint32_t facts_stream_lane(const struct facts *facts, uint32_t process, int64_t context_id,
+                           int64_t stream_id);
 
 /* Busy ns of a device's union of all ops in [begin, end). O(log n). */
 int64_t facts_busy_ns(const struct facts *facts, uint32_t device, int64_t begin_ns, int64_t end_ns);

@@ -10,12 +10,8 @@
 
 uint32_t sync_process_of(const struct trace *trace, int64_t global_pid)
 {
-    for (uint32_t i = 0; i < trace->process_count; i++) {
-        if (trace->processes[i].global_pid == global_pid) {
-            return i;
-        }
-    }
-    return trace->process_count == 1 ? 0 : TRACE_NONE;
+    uint32_t found = trace_process_of(trace, global_pid);
+    return found == TRACE_NONE && trace->process_count == 1 ? 0 : found;
 }
 
 static int rows_read(const struct trace *trace, struct store *store, const char *table,

@@ -2,7 +2,8 @@
  * filter: see filter.h.
  *
  * A pattern is compiled twice, for UTF-8 and for bytes; the second serves texts that are no UTF-8.
- * Bounds: PCRE2's match and depth limits, so the time for one text is bounded whatever the pattern.
+ * Bounds: PCRE2's match and depth limits, so the time for one text is bounded whatever the pattern;
+ * and so is that for many texts, as a pattern that hit them often enough is not tried any more.
  */
 #include "analysis/filter/filter.h"
 
@@ -20,6 +21,7 @@ enum {
     FILTER_DEPTH_LIMIT = 20000,
     FILTER_HEAP_KIB = 64 * 1024,
     FILTER_MESSAGE_BYTES = 256,
+    FILTER_GIVEN_UP_MAX = 16,
 };
 
 struct filter {
@@ -27,6 +29,7 @@ struct filter {
     pcre2_code *bytes; /* NULL where the pattern only makes sense with UTF-8 */
     pcre2_match_data *match;
     pcre2_match_context *limits;
+    int *given_up; /* owned: texts that hit a limit */
 };
 
 /* Is there an upper-case letter outside escapes (\W, \p{Lu}, \x{1F})? */
@@ -84,7 +87,8 @@ struct filter *filter_new(const char *pattern, size_t len, struct err *err)
     filter->bytes = filter_compile(pattern, len, options, NULL);
     filter->match = pcre2_match_data_create(1, NULL);
     filter->limits = pcre2_match_context_create(NULL);
-    if (filter->match == NULL || filter->limits == NULL) {
+    filter->given_up = calloc(1, sizeof *filter->given_up);
+    if (filter->match == NULL || filter->limits == NULL || filter->given_up == NULL) {
         filter_free(filter);
         (void)err_nomem(err, "the filter");
         return NULL;
@@ -104,16 +108,35 @@ void filter_free(struct filter *filter)
     pcre2_code_free(filter->bytes);
     pcre2_match_data_free(filter->match);
     pcre2_match_context_free(filter->limits);
+    free(filter->given_up);
     free(filter);
+}
+
+static bool filter_is_limit(int rc)
+{
+    return rc == PCRE2_ERROR_MATCHLIMIT || rc == PCRE2_ERROR_DEPTHLIMIT ||
+           rc == PCRE2_ERROR_HEAPLIMIT || rc == PCRE2_ERROR_JIT_STACKLIMIT;
 }
 
 bool filter_match(const struct filter *filter, const char *text, size_t len)
 {
+    if (*filter->given_up >= FILTER_GIVEN_UP_MAX) {
+        return false;
+    }
     int rc = pcre2_match(filter->utf, (PCRE2_SPTR)text, len, 0, 0, filter->match, filter->limits);
     if (rc <= PCRE2_ERROR_UTF8_ERR1 && rc >= PCRE2_ERROR_UTF8_ERR21 && filter->bytes != NULL) {
         rc = pcre2_match(filter->bytes, (PCRE2_SPTR)text, len, 0, 0, filter->match, filter->limits);
     }
+    *filter->given_up += filter_is_limit(rc) ? 1 : 0;
     return rc >= 0;
+}
+
+int filter_check(const struct filter *filter, struct err *err)
+{
+    return *filter->given_up == 0
+               ? 0
+               : err_set(err, "the regular expression takes too long on some names (too many ways "
+                              "to match): write it without repeats of repeats, as in (a+)+");
 }
 
 /* "domain:range", as tables and paths print a range. */

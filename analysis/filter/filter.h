@@ -20,9 +20,12 @@ struct filter;
 /* Compiles. NULL for a bad pattern: err holds PCRE2's message and the offset. len bytes. */
 struct filter *filter_new(const char *pattern, size_t len, struct err *err);
 void filter_free(struct filter *filter);
-/* Does the text match somewhere? Invalid UTF-8 in the text is matched bytewise; a limit hit is no
- * match. */
+/* Does the text match somewhere? Invalid UTF-8 in the text is matched bytewise. A text that hits a
+ * limit is no match, and after some of them no text is: filter_check says so. */
 bool filter_match(const struct filter *filter, const char *text, size_t len);
+/* Are all answers so far true? 0, or -1: the pattern takes too long on some text. To be asked after
+ * the last match, before its answers are used. */
+int filter_check(const struct filter *filter, struct err *err);
 
 /* Does a name match: its full or its brief text, or a range with its domain, "domain:range"? */
 bool filter_match_name(const struct filter *filter, const struct trace_name *name);

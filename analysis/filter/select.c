@@ -126,8 +126,9 @@ static int select_names(const struct trace *trace, const char *pattern, struct s
         return -1;
     }
     out->name_bits = filter_names(filter, trace, UINT32_MAX, NULL, NULL);
+    int rc = filter_check(filter, err);
     filter_free(filter);
-    return out->name_bits == NULL ? err_nomem(err, "the name filter") : 0;
+    return out->name_bits == NULL ? err_nomem(err, "the name filter") : rc;
 }
 
 int select_new(const struct trace *trace, const struct select_options *options,

@@ -282,6 +282,21 @@ static int judge_durations(struct terms_work *work, size_t *at, struct err *err)
     return 0;
 }
 
+/* Did any word give up on a text? */
+static int check_filters(const struct terms_work *work, size_t *at, struct err *err)
+{
+    for (size_t i = 0; i < work->list.count; i++) {
+        const struct term *term = &work->list.terms[i];
+        if (term->filter != NULL && filter_check(term->filter, err) != 0) {
+            if (at != NULL) {
+                *at = term->begin;
+            }
+            return -1;
+        }
+    }
+    return 0;
+}
+
 /* ---- public ---- */
 
 static int compile(struct terms_work *work, const char *text, size_t len, size_t *at,
@@ -297,7 +312,7 @@ static int compile(struct terms_work *work, const char *text, size_t len, size_t
     if (judge_names(work) != 0 || judge_events(work) != 0) {
         return err_nomem(err, "the filter");
     }
-    return 0;
+    return check_filters(work, at, err);
 }
 
 struct terms *terms_new(const struct facts *facts, const char *text, size_t len, uint32_t kinds,

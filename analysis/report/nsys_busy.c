@@ -25,6 +25,7 @@ struct busy_op {
 
 /* The work of one process on one device, by begin. */
 struct busy_work {
+    struct trace_slice lanes; /* of the process on the device */
     uint32_t process;
     int64_t device_id;
     int64_t pid;
@@ -45,19 +46,18 @@ static int busy_op_compare(const void *left, const void *right, const void *arg)
     return COMPARE(a->end_ns, b->end_ns);
 }
 
-/* Is the lane a stream of that process and device? */
+/* Is the lane, of those of the process on the device, of that number of the device? */
 static bool busy_is_work_lane(const struct report_context *c, const struct trace_lane *lane,
                               const struct busy_work *work)
 {
-    return lane->table == TRACE_GPU && lane->process == work->process &&
-           lane->device_id == work->device_id && select_lane(c->trace, c->select, lane);
+    return lane->device_id == work->device_id && select_lane(c->trace, c->select, lane);
 }
 
 static void busy_work_ops(const struct report_context *c, struct busy_work *work)
 {
     const struct trace *trace = c->trace;
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
-    for (uint32_t lane = 0; lane < trace->lane_count; lane++) {
+    for (uint32_t lane = work->lanes.first; lane < work->lanes.end; lane++) {
         const struct trace_lane *l = &trace->lanes[lane];
         if (!busy_is_work_lane(c, l, work)) {
             continue;
@@ -83,14 +83,18 @@ static void busy_work_overhead(const struct report_context *c, struct busy_work 
 {
     const struct trace *trace = c->trace;
     const struct trace_events *events = &trace->events[TRACE_OVERHEAD];
-    for (uint32_t lane = 0; lane < trace->lane_count; lane++) {
+    struct trace_slice lanes = trace_process_lanes(trace, work->process);
+    for (uint32_t lane = lanes.first; lane < lanes.end; lane++) {
         const struct trace_lane *l = &trace->lanes[lane];
-        if (l->table != TRACE_OVERHEAD || l->process != work->process) {
+        if (l->table != TRACE_OVERHEAD) {
             continue;
         }
-        for (uint32_t i = l->first; i < l->first + l->count; i++) {
+        uint32_t end = l->first + l->count;
+        uint32_t i = l->first;
+        BISECT(uint32_t, i, end, mid, events->begin_ns[mid] < work->begin_ns)
+        for (; i < end && events->begin_ns[i] <= work->end_ns; i++) {
             if (trace->names[events->name[i]].kind == TRACE_OVERHEAD_PROFILER &&
-                events->begin_ns[i] >= work->begin_ns && events->end_ns[i] <= work->end_ns) {
+                events->end_ns[i] <= work->end_ns) {
                 work->ops[work->count++] =
                     (struct busy_op){events->begin_ns[i], events->end_ns[i], -1};
             }
@@ -98,17 +102,30 @@ static void busy_work_overhead(const struct report_context *c, struct busy_work 
     }
 }
 
-/* The work of the process and device of GPU lane `lane`; count 0 where an earlier lane was of the
- * same. 0 or -1. */
-static int busy_work_new(const struct report_context *c, uint32_t lane, bool overhead,
-                         struct busy_work *out, struct err *err)
+/* Profiling overhead of a process, at most: the room that it takes. */
+static size_t busy_overhead_most(const struct trace *trace, uint32_t process)
+{
+    struct trace_slice lanes = trace_process_lanes(trace, process);
+    size_t most = 0;
+    for (uint32_t lane = lanes.first; lane < lanes.end; lane++) {
+        most += trace->lanes[lane].table == TRACE_OVERHEAD ? trace->lanes[lane].count : 0;
+    }
+    return most;
+}
+
+/* The work of the process and device of GPU lane `lane`, of the lanes of both; count 0 where an
+ * earlier lane was of the same. 0 or -1. */
+static int busy_work_new(const struct report_context *c, struct trace_slice lanes, uint32_t lane,
+                         bool overhead, struct busy_work *out, struct err *err)
 {
     const struct trace *trace = c->trace;
     const struct trace_lane *l = &trace->lanes[lane];
-    size_t most = (size_t)trace->events[TRACE_OVERHEAD].count + 1;
-    *out = (struct busy_work){
-        .process = l->process, .device_id = l->device_id, .pid = trace->processes[l->process].pid};
-    for (uint32_t other = 0; other < trace->lane_count; other++) {
+    size_t most = busy_overhead_most(trace, l->process) + 1;
+    *out = (struct busy_work){.lanes = lanes,
+                              .process = l->process,
+                              .device_id = l->device_id,
+                              .pid = trace->processes[l->process].pid};
+    for (uint32_t other = lanes.first; other < lanes.end; other++) {
         if (busy_is_work_lane(c, &trace->lanes[other], out)) {
             if (other < lane) {
                 return 0;
@@ -133,22 +150,41 @@ static int busy_work_new(const struct report_context *c, uint32_t lane, bool ove
 typedef void busy_visit_fn(const struct report_context *c, const struct busy_work *work,
                            struct table *table);
 
-/* Visits each process and device. 0 or -1. */
-static int busy_each(const struct report_context *c, bool overhead, busy_visit_fn *visit,
-                     struct table *table, struct err *err)
+/* Visits the devices of the process on the lanes, which are of one device of the trace. */
+static int busy_lanes(const struct report_context *c, struct trace_slice lanes, bool overhead,
+                      busy_visit_fn *visit, struct table *table, struct err *err)
 {
-    for (uint32_t lane = 0; lane < c->trace->lane_count; lane++) {
-        const struct trace_lane *l = &c->trace->lanes[lane];
+    for (uint32_t lane = lanes.first; lane < lanes.end; lane++) {
         struct busy_work work;
-        if (l->table != TRACE_GPU || !select_lane(c->trace, c->select, l)) {
+        if (!select_lane(c->trace, c->select, &c->trace->lanes[lane])) {
             continue;
         }
-        int rc = busy_work_new(c, lane, overhead, &work, err);
+        int rc = busy_work_new(c, lanes, lane, overhead, &work, err);
         if (rc == 0 && work.count > 0) {
             visit(c, &work, table);
         }
         free(work.ops);
         if (rc != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* Visits each process and device: their lanes follow each other. 0 or -1. */
+static int busy_each(const struct report_context *c, bool overhead, busy_visit_fn *visit,
+                     struct table *table, struct err *err)
+{
+    const struct trace_lane *lanes = c->trace->lanes;
+    struct trace_slice slice = {0, 0};
+    while (slice.end < c->trace->lane_count && lanes[slice.end].table == TRACE_GPU) {
+        slice.first = slice.end;
+        do {
+            slice.end++;
+        } while (slice.end < c->trace->lane_count && lanes[slice.end].table == TRACE_GPU &&
+                 lanes[slice.end].device == lanes[slice.first].device &&
+                 lanes[slice.end].process == lanes[slice.first].process);
+        if (busy_lanes(c, slice, overhead, visit, table, err) != 0) {
             return -1;
         }
     }

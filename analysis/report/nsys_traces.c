@@ -34,11 +34,9 @@ static int64_t *api_priorities(const struct trace *trace, struct store *store, s
         priorities[i] = INT64_MIN;
     }
     while (priorities != NULL && more == 1 && (more = store_next(cursor, err)) == 1) {
-        int64_t tid = store_int(cursor, 0, 0);
-        for (uint32_t i = 0; i < trace->thread_count; i++) {
-            if (trace->threads[i].global_tid == tid && priorities[i] == INT64_MIN) {
-                priorities[i] = store_int(cursor, 1, INT64_MIN);
-            }
+        uint32_t i = trace_thread_of(trace, store_int(cursor, 0, 0));
+        if (i != TRACE_NONE && priorities[i] == INT64_MIN) {
+            priorities[i] = store_int(cursor, 1, INT64_MIN);
         }
     }
     store_cursor_close(cursor);

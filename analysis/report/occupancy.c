@@ -110,20 +110,19 @@ int occupancy_devices(const struct trace *trace, struct store *store,
     int more = cursor == NULL ? -1 : 1;
     memset(devices, 0, ((size_t)trace->device_count + 1) * sizeof *devices);
     while (more == 1 && (more = store_next(cursor, err)) == 1) {
-        for (uint32_t i = 0; i < trace->device_count; i++) {
-            if (trace->devices[i].id == store_int(cursor, 0, -1)) {
-                devices[i] = (struct occupancy_device){
-                    .major = occupancy_number(store_int(cursor, 1, 0)),
-                    .minor = occupancy_number(store_int(cursor, 2, 0)),
-                    .warps = occupancy_number(store_int(cursor, 3, 0)),
-                    .blocks = occupancy_number(store_int(cursor, 4, 0)),
-                    .registers = occupancy_number(store_int(cursor, 5, 0)),
-                    .block_registers = occupancy_number(store_int(cursor, 6, 0)),
-                    .smem_bytes = occupancy_number(store_int(cursor, 7, 0)),
-                    .warp_threads = occupancy_number(store_int(cursor, 8, 0)),
-                    .multiprocessors = occupancy_number(store_int(cursor, 9, 0)),
-                };
-            }
+        uint32_t i = trace_device_of(trace, store_int(cursor, 0, -1));
+        if (i != TRACE_NONE) {
+            devices[i] = (struct occupancy_device){
+                .major = occupancy_number(store_int(cursor, 1, 0)),
+                .minor = occupancy_number(store_int(cursor, 2, 0)),
+                .warps = occupancy_number(store_int(cursor, 3, 0)),
+                .blocks = occupancy_number(store_int(cursor, 4, 0)),
+                .registers = occupancy_number(store_int(cursor, 5, 0)),
+                .block_registers = occupancy_number(store_int(cursor, 6, 0)),
+                .smem_bytes = occupancy_number(store_int(cursor, 7, 0)),
+                .warp_threads = occupancy_number(store_int(cursor, 8, 0)),
+                .multiprocessors = occupancy_number(store_int(cursor, 9, 0)),
+            };
         }
     }
     store_cursor_close(cursor);

@@ -99,10 +99,11 @@ static size_t collect_launches(const struct trace *trace, uint32_t process, uint
 {
     const struct trace_events *api = &trace->events[TRACE_API];
     size_t count = 0;
-    for (uint32_t l = 0; l < trace->lane_count; l++) {
+    struct trace_slice lanes = thread != TRACE_NONE ? trace_thread_lanes(trace, thread)
+                                                    : trace_process_lanes(trace, process);
+    for (uint32_t l = lanes.first; l < lanes.end; l++) {
         const struct trace_lane *lane = &trace->lanes[l];
-        if (lane->table != TRACE_API || lane->process != process ||
-            (thread != TRACE_NONE && lane->thread != thread)) {
+        if (lane->table != TRACE_API) {
             continue;
         }
         for (uint32_t i = lane->first; i < lane->first + lane->count; i++) {

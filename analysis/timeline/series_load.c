@@ -39,22 +39,51 @@ struct mem_change {
     struct series_change change;
 };
 
-/* The device that a process means by a number: that of its lanes, else the one shown so. */
-static uint32_t device_of(const struct trace *trace, int64_t global_pid, int64_t device_id)
+/* A process's number of a device, as its lanes tell it. */
+struct known {
+    int64_t global_pid;
+    int64_t device_id;
+    uint32_t device;
+};
+
+static int known_cmp(const void *a, const void *b)
 {
-    for (uint32_t l = 0; l < trace->lane_count; l++) {
+    const struct known *x = a;
+    const struct known *y = b;
+    int c = COMPARE(x->global_pid, y->global_pid);
+    c = c != 0 ? c : COMPARE(x->device_id, y->device_id);
+    return c != 0 ? c : COMPARE(x->device, y->device);
+}
+
+/* The caller frees. NULL without memory. */
+static struct known *known_devices(const struct trace *trace, size_t *count)
+{
+    struct known *list = malloc(((size_t)trace->lane_count + 1) * sizeof *list);
+    *count = 0;
+    for (uint32_t l = 0; list != NULL && l < trace->lane_count; l++) {
         const struct trace_lane *lane = &trace->lanes[l];
-        if (lane->table == TRACE_GPU && lane->device_id == device_id &&
-            trace->processes[lane->process].global_pid == global_pid) {
-            return lane->device;
+        if (lane->table == TRACE_GPU) {
+            list[(*count)++] = (struct known){trace->processes[lane->process].global_pid,
+                                              lane->device_id, lane->device};
         }
     }
-    for (uint32_t d = 0; d < trace->device_count; d++) {
-        if (trace->devices[d].id == device_id) {
-            return d;
-        }
+    if (list != NULL) {
+        sort_list(list, *count, sizeof *list, known_cmp);
     }
-    return TRACE_NONE;
+    return list;
+}
+
+/* The device that a process means by a number: that of its lanes, else the one shown so. */
+static uint32_t device_of(const struct trace *trace, const struct known *list, size_t count,
+                          int64_t global_pid, int64_t device_id)
+{
+    const struct known key = {global_pid, device_id, 0};
+    size_t at = 0;
+    BISECT(size_t, at, count, mid, known_cmp(&list[mid], &key) < 0)
+    if (at < count && list[at].global_pid == global_pid && list[at].device_id == device_id) {
+        return list[at].device;
+    }
+    return trace_device_of(trace, device_id);
 }
 
 static int mem_cmp_device(const struct mem_change *x, const struct mem_change *y)
@@ -71,11 +100,16 @@ static int mem_cmp(const void *a, const void *b)
     return c != 0 ? c : COMPARE(x->change.at_ns, y->change.at_ns);
 }
 
-/* The changes of device memory, by device. */
-static size_t mem_changes(const struct trace *trace, const struct memory_events *events,
-                          struct mem_change *out)
+/* The changes of device memory, by device. *count of them. 0, or -1 without memory. */
+static int mem_changes(const struct trace *trace, const struct memory_events *events,
+                       struct mem_change *out, size_t *count)
 {
     size_t n = 0;
+    size_t known_count = 0;
+    struct known *known = known_devices(trace, &known_count);
+    if (known == NULL) {
+        return -1;
+    }
     for (size_t i = 0; i < events->count; i++) {
         const struct memory_event *event = &events->list[i];
         int64_t bytes = event->is_free || memory_on_host(event->kind) ? 0 : event->bytes;
@@ -86,13 +120,15 @@ static size_t mem_changes(const struct trace *trace, const struct memory_events 
             continue;
         }
         out[n++] = (struct mem_change){
-            .device = device_of(trace, event->global_pid, event->device_id),
+            .device = device_of(trace, known, known_count, event->global_pid, event->device_id),
             .device_id = event->device_id,
             .change = {event->at_ns, bytes},
         };
     }
+    free(known);
     sort_list(out, n, sizeof *out, mem_cmp);
-    return n;
+    *count = n;
+    return 0;
 }
 
 /* The series of the changes of one device. */
@@ -125,7 +161,8 @@ static int mem_load(const struct trace *trace, struct store *store, struct serie
     struct mem_change *list = malloc((events.count + 1) * sizeof *list);
     struct series_change *scratch = malloc((events.count + 1) * sizeof *scratch);
     int rc = list == NULL || scratch == NULL ? -1 : 0;
-    size_t count = rc == 0 ? mem_changes(trace, &events, list) : 0;
+    size_t count = 0;
+    rc = rc == 0 ? mem_changes(trace, &events, list, &count) : rc;
     for (size_t i = 0; rc == 0 && i < count;) {
         size_t end = i + 1;
         while (end < count && mem_cmp_device(&list[i], &list[end]) == 0) {
@@ -243,12 +280,7 @@ static int samples_pass(struct store *store, struct metrics *metrics, bool is_fi
 
 static uint32_t gpu_of(const struct trace *trace, int64_t type_id)
 {
-    for (uint32_t d = 0; d < trace->device_count; d++) {
-        if (trace->devices[d].id == (int64_t)((uint64_t)type_id & GPU_MASK)) {
-            return d;
-        }
-    }
-    return TRACE_NONE;
+    return trace_device_of(trace, (int64_t)((uint64_t)type_id & GPU_MASK));
 }
 
 static int metric_cmp(const void *a, const void *b)

@@ -81,7 +81,7 @@ enum {
 static int device_row(struct load *load, struct store_cursor *cursor, struct err *err)
 {
     int64_t id = store_int(cursor, DEVICE_ID, store_int(cursor, DEVICE_OLD_ID, INT64_MIN));
-    uint32_t index = people_device(load->trace, id);
+    uint32_t index = trace_device_of(load->trace, id);
     if (index == TRACE_NONE || load->trace->devices[index].name_len > 0) {
         return 0;
     }
@@ -115,7 +115,7 @@ static int name_devices(struct load *load, struct err *err)
 
 static int process_row(struct load *load, struct store_cursor *cursor, struct err *err)
 {
-    uint32_t index = people_process(load->trace, store_int(cursor, 0, 0));
+    uint32_t index = trace_process_of(load->trace, store_int(cursor, 0, 0));
     if (index == TRACE_NONE) {
         return 0;
     }
@@ -131,9 +131,9 @@ static int process_row(struct load *load, struct store_cursor *cursor, struct er
 /* Is this thread, or the process whose first thread it is, one of ours? */
 static bool thread_wanted(const struct load *load, int64_t global_tid)
 {
-    return people_thread(load->trace, global_tid) != TRACE_NONE ||
+    return trace_thread_of(load->trace, global_tid) != TRACE_NONE ||
            (store_tid(global_tid) == store_pid(global_tid) &&
-            people_process(load->trace, store_global_pid(global_tid)) != TRACE_NONE);
+            trace_process_of(load->trace, store_global_pid(global_tid)) != TRACE_NONE);
 }
 
 static int thread_need_row(struct load *load, struct store_cursor *cursor, struct err *err)
@@ -148,7 +148,7 @@ static int thread_need_row(struct load *load, struct store_cursor *cursor, struc
 static void name_thread(struct load *load, int64_t global_tid, uint32_t text)
 {
     const struct intern *texts = &load->own->texts;
-    uint32_t thread = people_thread(load->trace, global_tid);
+    uint32_t thread = trace_thread_of(load->trace, global_tid);
     if (text == INTERN_NONE || intern_len(texts, text) == 0) {
         return;
     }
@@ -162,7 +162,7 @@ static void name_thread(struct load *load, int64_t global_tid, uint32_t text)
 static void name_process(struct load *load, int64_t global_tid, uint32_t text)
 {
     const struct intern *texts = &load->own->texts;
-    uint32_t process = people_process(load->trace, store_global_pid(global_tid));
+    uint32_t process = trace_process_of(load->trace, store_global_pid(global_tid));
     if (text != INTERN_NONE && process != TRACE_NONE &&
         store_tid(global_tid) == store_pid(global_tid) &&
         load->trace->processes[process].name_len == 0) {

@@ -20,67 +20,6 @@ static int64_t track_global_pid(const struct load *load, const struct raw_track 
     return pid == 0 && is_gpu(raw->kind) ? load->lone_pid : pid;
 }
 
-static int process_order(const void *a, const void *b)
-{
-    const struct trace_process *x = a;
-    const struct trace_process *y = b;
-    if (x->pid != y->pid) {
-        return COMPARE(x->pid, y->pid);
-    }
-    return COMPARE(x->global_pid, y->global_pid);
-}
-
-uint32_t people_process(const struct trace *trace, int64_t global_pid)
-{
-    struct trace_process key = {.global_pid = global_pid, .pid = store_pid(global_pid)};
-    const struct trace_process *found = NULL;
-    if (trace->process_count > 0) {
-        found = bsearch(&key, trace->processes, trace->process_count, sizeof key, process_order);
-    }
-    return found == NULL ? TRACE_NONE : (uint32_t)(found - trace->processes);
-}
-
-static int thread_order(const void *a, const void *b)
-{
-    const struct trace_thread *x = a;
-    const struct trace_thread *y = b;
-    if (x->process != y->process) {
-        return COMPARE(x->process, y->process);
-    }
-    if (x->tid != y->tid) {
-        return COMPARE(x->tid, y->tid);
-    }
-    return COMPARE(x->global_tid, y->global_tid);
-}
-
-uint32_t people_thread(const struct trace *trace, int64_t global_tid)
-{
-    struct trace_thread key = {.global_tid = global_tid, .tid = store_tid(global_tid)};
-    const struct trace_thread *found = NULL;
-    key.process = people_process(trace, store_global_pid(global_tid));
-    if (trace->thread_count > 0) {
-        found = bsearch(&key, trace->threads, trace->thread_count, sizeof key, thread_order);
-    }
-    return found == NULL ? TRACE_NONE : (uint32_t)(found - trace->threads);
-}
-
-static int device_order(const void *a, const void *b)
-{
-    const struct trace_device *x = a;
-    const struct trace_device *y = b;
-    return COMPARE(x->id, y->id);
-}
-
-uint32_t people_device(const struct trace *trace, int64_t id)
-{
-    struct trace_device key = {.id = id};
-    const struct trace_device *found = NULL;
-    if (trace->device_count > 0) {
-        found = bsearch(&key, trace->devices, trace->device_count, sizeof key, device_order);
-    }
-    return found == NULL ? TRACE_NONE : (uint32_t)(found - trace->devices);
-}
-
 /* The GPU that a process means by its device number. */
 static int64_t device_id(const struct load *load, int64_t global_pid, int64_t device)
 {
@@ -94,7 +33,7 @@ struct track people_track(const struct load *load, const struct raw_track *raw)
     int64_t global_pid = track_global_pid(load, raw);
     struct track track = {
         .device = TRACE_NONE,
-        .process = people_process(load->trace, global_pid),
+        .process = trace_process_of(load->trace, global_pid),
         .thread = TRACE_NONE,
         .kind = raw->kind,
         .device_id = raw->device_id,
@@ -102,9 +41,9 @@ struct track people_track(const struct load *load, const struct raw_track *raw)
         .stream_id = raw->stream_id,
     };
     if (is_gpu(raw->kind)) {
-        track.device = people_device(load->trace, device_id(load, global_pid, raw->device_id));
+        track.device = trace_device_of(load->trace, device_id(load, global_pid, raw->device_id));
     } else {
-        track.thread = people_thread(load->trace, raw->global_id);
+        track.thread = trace_thread_of(load->trace, raw->global_id);
     }
     return track;
 }
@@ -191,7 +130,7 @@ static int add_thread(struct load *load, const struct piece *piece, uint32_t tra
         .global_tid = raw->global_id,
         .tid = store_tid(raw->global_id),
         .name = "",
-        .process = people_process(trace, store_global_pid(raw->global_id)),
+        .process = trace_process_of(trace, store_global_pid(raw->global_id)),
     };
     return 0;
 }
@@ -235,7 +174,7 @@ static uint32_t sort_unique(void *array, uint32_t count, size_t bytes,
 static int count_rows(struct load *load, const struct piece *piece, uint32_t track, struct err *err)
 {
     const struct raw_track *raw = people_raw_track(piece, track);
-    uint32_t index = people_process(load->trace, track_global_pid(load, raw));
+    uint32_t index = trace_process_of(load->trace, track_global_pid(load, raw));
     struct trace_process *process = &load->trace->processes[index];
     int64_t rows = piece->uses[track].rows;
     bool mark = raw->kind == TRACE_LANE_NVTX_MARK;

@@ -12,10 +12,10 @@ struct device_pair {
 
 /* Reads TARGET_INFO_CUDA_DEVICE into load->device_map and gpu_ids. */
 int people_read_device_map(struct load *load, struct err *err);
-/* Indices by id, TRACE_NONE where there is none. O(log n). */
-uint32_t people_process(const struct trace *trace, int64_t global_pid);
-uint32_t people_thread(const struct trace *trace, int64_t global_tid);
-uint32_t people_device(const struct trace *trace, int64_t id);
+/* The orders of processes, threads and devices, for sort_list and bsearch (find.c). */
+int process_order(const void *a, const void *b);
+int thread_order(const void *a, const void *b);
+int device_order(const void *a, const void *b);
 const struct raw_track *people_raw_track(const struct piece *piece, uint32_t track);
 
 #endif

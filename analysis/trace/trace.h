@@ -265,6 +265,20 @@ struct trace_options {
 struct trace *trace_load(const char *path, const struct trace_options *options, struct err *err);
 void trace_free(struct trace *trace);
 
+/* Indices by id, TRACE_NONE where there is none. O(log n). */
+uint32_t trace_process_of(const struct trace *trace, int64_t global_pid);
+uint32_t trace_thread_of(const struct trace *trace, int64_t global_tid);
+uint32_t trace_device_of(const struct trace *trace, int64_t id);
+/* What follows each other in lanes or threads: [first, end). O(log n). */
+struct trace_slice {
+    uint32_t first;
+    uint32_t end;
+};
+/* The lanes of the threads of a process; those of one thread. */
+struct trace_slice trace_process_lanes(const struct trace *trace, uint32_t process);
+struct trace_slice trace_thread_lanes(const struct trace *trace, uint32_t thread);
+struct trace_slice trace_process_threads(const struct trace *trace, uint32_t process);
+
 /* The lane of an event: index in lanes. O(log lanes). */
 uint32_t trace_lane_of(const struct trace *trace, enum trace_table table, uint32_t index);
 /* The ops of an API call: a slice of launch_ops. NULL and 0 where it launched nothing. O(result).

@@ -202,12 +202,12 @@ int derive_packed(const struct trace *trace, const uint32_t *lanes, uint32_t lan
 static const struct projection_lane *derive_lanes(const struct projection *projection,
                                                   uint32_t device, uint32_t thread, uint32_t *count)
 {
+    const struct projection_lane *lanes = projection->lanes;
     uint32_t first = 0;
     *count = 0;
-    while (first < projection->lane_count && (projection->lanes[first].device != device ||
-                                              projection->lanes[first].thread != thread)) {
-        first++;
-    }
+    BISECT(uint32_t, first, projection->lane_count, mid,
+           lanes[mid].device < device ||
+               (lanes[mid].device == device && lanes[mid].thread < thread))
     while (first + *count < projection->lane_count &&
            projection->lanes[first + *count].device == device &&
            projection->lanes[first + *count].thread == thread) {

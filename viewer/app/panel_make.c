@@ -273,7 +273,11 @@ void panel_make(struct app *app)
     if (PANEL_MAKERS[list->kind] == NULL) {
         return;
     }
+    struct err err = {0};
     PANEL_MAKERS[list->kind](app);
+    if (app->list_filter != NULL && filter_check(app->list_filter, &err) != 0) {
+        app_fail(app, "%s", err.text);
+    }
     if (list->sort >= list->column_count) {
         list->sort = 0;
     }

@@ -8,6 +8,7 @@
 
 #include "analysis/base/array.h"
 #include "analysis/base/buf.h"
+#include "analysis/base/sort.h"
 #include "analysis/base/timefmt.h"
 #include "analysis/base/utf8.h"
 #include "viewer/app/rows_internal.h"
@@ -107,15 +108,33 @@ struct series *rows_new_series(struct rows *rows)
     return series;
 }
 
+static int recorded_order(const void *a, const void *b, const void *arg)
+{
+    const struct series *list = arg;
+    return COMPARE(list[*(const uint32_t *)a].device, list[*(const uint32_t *)b].device);
+}
+
+static int rows_sort_recorded(struct rows *rows)
+{
+    rows->by_device = malloc((rows->recorded.count + 1) * sizeof *rows->by_device);
+    for (size_t i = 0; rows->by_device != NULL && i < rows->recorded.count; i++) {
+        rows->by_device[i] = (uint32_t)i;
+    }
+    return rows->by_device == NULL
+               ? -1
+               : sort_runs(rows->by_device, rows->recorded.count, sizeof *rows->by_device,
+                           recorded_order, rows->recorded.list);
+}
+
 /* Processes that did nothing of interest: one folded row over all of them. */
-static int rows_add_idle(struct rows *rows, struct err *err)
+static int rows_add_idle(struct rows *rows, const bool *idle, struct err *err)
 {
     const struct trace *trace = rows->trace;
     uint32_t group = TRACE_NONE;
     uint32_t count = 0;
     int rc = 0;
     for (uint32_t i = 0; i < trace->process_count; i++) {
-        count += rows_is_idle(trace, i) ? 1 : 0;
+        count += idle[i] ? 1 : 0;
     }
     if (count > 1) {
         struct row *row = rows_add(rows, ROW_GROUP, TRACE_NONE);
@@ -129,7 +148,7 @@ static int rows_add_idle(struct rows *rows, struct err *err)
                               (unsigned)count);
     }
     for (uint32_t i = 0; rc == 0 && i < trace->process_count; i++) {
-        if (rows_is_idle(trace, i)) {
+        if (idle[i]) {
             rc = rows_add_process(rows, i, group, err);
         }
     }
@@ -140,17 +159,22 @@ static int rows_build(struct rows *rows, uint32_t pack, struct err *err)
 {
     const struct trace *trace = rows->trace;
     struct projection *projection = projection_new(trace, err);
-    int rc = projection == NULL ? -1 : 0;
+    bool *idle = calloc((size_t)trace->process_count + 1, sizeof *idle);
+    int rc = projection == NULL || idle == NULL || rows_sort_recorded(rows) != 0 ? -1 : 0;
+    if (idle != NULL) {
+        rows_find_idle(trace, idle);
+    }
     for (uint32_t i = 0; rc == 0 && i < trace->device_count; i++) {
         rc = rows_add_device(rows, projection, i, pack, err);
     }
     for (uint32_t i = 0; rc == 0 && i < trace->process_count; i++) {
-        if (!rows_is_idle(trace, i)) {
+        if (!idle[i]) {
             rc = rows_add_process(rows, i, TRACE_NONE, err);
         }
     }
-    rc = rc == 0 ? rows_add_idle(rows, err) : rc;
+    rc = rc == 0 ? rows_add_idle(rows, idle, err) : rc;
     projection_free(projection);
+    free(idle);
     if (rc == 0 && rows->count == 0) {
         /* There is always a row to stand on. */
         struct row *row = rows_add(rows, ROW_GROUP, TRACE_NONE);
@@ -202,6 +226,7 @@ void rows_free(struct rows *rows)
         free(rows->series[i]);
     }
     series_set_free(&rows->recorded);
+    free(rows->by_device);
     free(rows->list);
     free(rows->shown);
     free(rows->order);

@@ -65,6 +65,7 @@ struct rows {
     struct series **series; /* owned: launches and queues */
     uint32_t series_count;
     struct series_set recorded; /* memory in use, metrics */
+    uint32_t *by_device; /* owned: indices in recorded, by device, as they come */
     bool failed;
 };
 

@@ -18,7 +18,7 @@ int rows_add_device(struct rows *rows, const struct projection *projection, uint
                     uint32_t pack_above, struct err *err);
 /* up_row: the row that it is below, TRACE_NONE = none. */
 int rows_add_process(struct rows *rows, uint32_t process, uint32_t up_row, struct err *err);
-/* Has the process no CUDA call, no NVTX range and no GPU work? */
-bool rows_is_idle(const struct trace *trace, uint32_t process);
+/* Of each process: has it no CUDA call, no NVTX range and no GPU work? */
+void rows_find_idle(const struct trace *trace, bool *idle);
 
 #endif

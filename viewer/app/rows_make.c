@@ -174,9 +174,13 @@ static int rows_add_series(struct rows *rows, uint32_t device, uint32_t up, stru
             row->series = queue;
         }
     }
-    for (size_t i = 0; i < rows->recorded.count; i++) {
-        const struct series *series = &rows->recorded.list[i];
-        row = series->device == device ? rows_add(rows, ROW_SERIES, up) : NULL;
+    uint32_t at = 0;
+    const struct series *recorded = rows->recorded.list;
+    BISECT(uint32_t, at, (uint32_t)rows->recorded.count, mid,
+           recorded[rows->by_device[mid]].device < device)
+    for (; at < rows->recorded.count && recorded[rows->by_device[at]].device == device; at++) {
+        const struct series *series = &recorded[rows->by_device[at]];
+        row = rows_add(rows, ROW_SERIES, up);
         if (row != NULL) {
             row->label = rows_text(rows, "%s", series->label);
             row->series = series;
@@ -189,11 +193,12 @@ static int rows_add_series(struct rows *rows, uint32_t device, uint32_t up, stru
 static int rows_add_projected(struct rows *rows, const struct projection *projection,
                               uint32_t device, uint32_t up, struct err *err)
 {
-    for (uint32_t lane = 0; lane < projection->lane_count; lane++) {
+    uint32_t lane = 0;
+    BISECT(uint32_t, lane, projection->lane_count, mid, projection->lanes[mid].device < device)
+    for (; lane < projection->lane_count && projection->lanes[lane].device == device; lane++) {
         const struct projection_lane *from = &projection->lanes[lane];
         const struct trace_thread *thread = &rows->trace->threads[from->thread];
-        if (from->device != device ||
-            (lane > 0 && from[-1].device == device && from[-1].thread == from->thread)) {
+        if (lane > 0 && from[-1].device == device && from[-1].thread == from->thread) {
             continue;
         }
         struct derive *set = rows_new_derived(rows);
@@ -272,12 +277,10 @@ static bool rows_is_quiet(const struct trace_lane *lane)
 static void rows_add_thread(struct rows *rows, uint32_t thread, uint32_t up, bool quiet)
 {
     const struct trace *trace = rows->trace;
-    for (uint32_t lane = 0; lane < trace->lane_count; lane++) {
+    struct trace_slice lanes = trace_thread_lanes(trace, thread);
+    for (uint32_t lane = lanes.first; lane < lanes.end; lane++) {
         const struct trace_lane *from = &trace->lanes[lane];
-        if (from->thread != thread || rows_is_quiet(from) != quiet) {
-            continue;
-        }
-        if (from->depth == 0) {
+        if (from->depth == 0 && rows_is_quiet(from) == quiet) {
             rows_add_lanes(rows, lane, up, rows_thread_label(rows, from));
         }
     }
@@ -289,14 +292,13 @@ static uint32_t rows_threads(const struct trace *trace, uint32_t process, bool q
                              struct rows_pick *picks)
 {
     uint32_t count = 0;
-    for (uint32_t thread = 0; thread < trace->thread_count; thread++) {
+    struct trace_slice threads = trace_process_threads(trace, process);
+    for (uint32_t thread = threads.first; thread < threads.end; thread++) {
         struct rows_pick pick = {.lane = thread, .busy_ns = -1};
-        if (trace->threads[thread].process != process) {
-            continue;
-        }
-        for (uint32_t lane = 0; lane < trace->lane_count; lane++) {
+        struct trace_slice lanes = trace_thread_lanes(trace, thread);
+        for (uint32_t lane = lanes.first; lane < lanes.end; lane++) {
             const struct trace_lane *from = &trace->lanes[lane];
-            if (from->thread == thread && rows_is_quiet(from) == quiet) {
+            if (rows_is_quiet(from) == quiet) {
                 pick.busy_ns += from->kind == TRACE_LANE_API || quiet ? from->count + 1 : 1;
             }
         }
@@ -361,7 +363,8 @@ int rows_add_process(struct rows *rows, uint32_t process, uint32_t up_row, struc
 {
     const struct trace *trace = rows->trace;
     const struct trace_process *from = &trace->processes[process];
-    struct rows_pick *picks = calloc((size_t)trace->thread_count + 1, sizeof *picks);
+    struct trace_slice threads = trace_process_threads(trace, process);
+    struct rows_pick *picks = calloc((size_t)(threads.end - threads.first) + 1, sizeof *picks);
     struct row *row = rows_add(rows, ROW_PROCESS, up_row);
     struct series *launches = rows_new_series(rows);
     char calls[TIMEFMT_BYTES];
@@ -392,12 +395,14 @@ int rows_add_process(struct rows *rows, uint32_t process, uint32_t up_row, struc
     return 0;
 }
 
-bool rows_is_idle(const struct trace *trace, uint32_t process)
+void rows_find_idle(const struct trace *trace, bool *idle)
 {
+    for (uint32_t p = 0; p < trace->process_count; p++) {
+        idle[p] = true;
+    }
     for (uint32_t lane = 0; lane < trace->lane_count; lane++) {
-        if (trace->lanes[lane].process == process && !rows_is_quiet(&trace->lanes[lane])) {
-            return false;
+        if (!rows_is_quiet(&trace->lanes[lane])) {
+            idle[trace->lanes[lane].process] = false;
         }
     }
-    return true;
 }

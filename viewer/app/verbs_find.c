@@ -96,9 +96,11 @@ int app_set_search(struct app *app, const char *pattern, struct err *err)
         return -1;
     }
     uint64_t *bits = filter_names(filter, app->trace, UINT32_MAX, NULL, NULL);
+    int rc = bits == NULL ? err_nomem(err, "the search") : filter_check(filter, err);
     filter_free(filter);
-    if (bits == NULL) {
-        return err_nomem(err, "the search");
+    if (rc != 0) {
+        free(bits);
+        return -1;
     }
     free(app->search.bits);
     app->search.bits = bits;

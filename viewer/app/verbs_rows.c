@@ -107,7 +107,8 @@ int app_set_row_filter(struct app *app, const char *pattern, struct err *err)
             app->rows.list[row->up].filtered = false;
         }
     }
+    int rc = filter == NULL ? 0 : filter_check(filter, err);
     filter_free(filter);
     row_verbs_settle(app, 0);
-    return 0;
+    return rc;
 }
