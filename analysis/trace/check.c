@@ -75,7 +75,8 @@ static bool check_names(const struct trace *trace)
         const struct trace_name *name = &trace->names[i];
         bool nvtx = name->kind == TRACE_NVTX_PUSHPOP || name->kind == TRACE_NVTX_STARTEND ||
                     name->kind == TRACE_NVTX_MARK;
-        if (name->kind >= TRACE_KIND_COUNT || nvtx != (name->domain != NULL)) {
+        if (name->kind >= TRACE_KIND_COUNT || nvtx != (name->domain != NULL) ||
+            (!nvtx && name->domain_len != 0)) {
             return false;
         }
     }

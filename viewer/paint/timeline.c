@@ -316,7 +316,8 @@ static void timeline_series_label(const struct parts *parts, const struct row *r
     const struct series *series = row->series;
     char text[TIMEFMT_BYTES];
     if (series->kind == SERIES_MEMORY) {
-        (void)timefmt_bytes((int64_t)most, text);
+        /* A damaged size is as good as the largest: the number above it is no int64. */
+        (void)timefmt_bytes(most < (double)INT64_MAX ? (int64_t)most : INT64_MAX, text);
     } else {
         (void)snprintf(text, sizeof text,
                        most < 10.0 && series->kind == SERIES_LAUNCHES ? "%.1f" : "%.0f", most);

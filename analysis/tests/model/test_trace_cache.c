@@ -229,6 +229,8 @@ static void every_index_is_looked_at(void **state)
     assert_null(read_with(CACHE_NAMES, offsetof(struct trace_name, kind), &no_kind, 1));
     refuse32(CACHE_NAMES, offsetof(struct trace_name, full_len), UINT32_MAX);
     refuse32(CACHE_NAMES, offsetof(struct trace_name, full_len), 1);
+    refuse32(CACHE_NAMES, offsetof(struct trace_name, domain_len),
+             5); /* of a domain that it has not */
     for (size_t text = 0; text < 4; text++) {
         refuse64(CACHE_NAME_TEXTS, text * sizeof(uint64_t), UINT64_MAX - 1);
         refuse64(CACHE_NAME_TEXTS, text * sizeof(uint64_t), UINT32_MAX);
