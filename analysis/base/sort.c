@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
+
 struct runs {
     size_t count;
     size_t size;
@@ -155,4 +157,16 @@ void sort_list(void *list, size_t count, size_t size, sort_compare_fn *compare)
     if (count > 1) {
         qsort(list, count, size, compare);
     }
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const int64_t *x = a;
+    const int64_t *y = b;
+    return COMPARE(*x, *y);
+}
+
+void sort_i64(int64_t *values, size_t count)
+{
+    sort_list(values, count, sizeof *values, by_value);
 }

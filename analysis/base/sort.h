@@ -20,6 +20,9 @@ typedef int sort_compare_fn(const void *a, const void *b);
 /* Sorts count elements of size bytes in place, O(n log n). list may be NULL for count 0. */
 void sort_list(void *list, size_t count, size_t size, sort_compare_fn *compare);
 
+/* Numbers, ascending. */
+void sort_i64(int64_t *values, size_t count);
+
 /* Below, at or above 0, as for sort_list; arg is that of sort_runs. */
 typedef int sort_runs_fn(const void *a, const void *b, const void *arg);
 /* 0, or -1 without memory (then the list is as it was). */

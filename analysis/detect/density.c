@@ -51,13 +51,6 @@ static int launch_cmp(const void *a, const void *b, const void *arg)
     return COMPARE(x->api, y->api);
 }
 
-static int i64_cmp(const void *a, const void *b)
-{
-    const int64_t *x = a;
-    const int64_t *y = b;
-    return COMPARE(*x, *y);
-}
-
 /* An op that begins before its call, by the clocks, begins with it. */
 static int64_t queue_ns(const struct launch *launch)
 {
@@ -207,7 +200,7 @@ static int64_t median_queue(struct work *work, const struct launch *list, size_t
     for (size_t i = 0; i < count; i++) {
         work->scratch[i] = queue_ns(&list[i]);
     }
-    sort_list(work->scratch, count, sizeof(*work->scratch), i64_cmp);
+    sort_i64(work->scratch, count);
     int64_t high = work->scratch[count / 2];
     return count % 2 != 0 ? high : work->scratch[count / 2 - 1] / 2 + high / 2;
 }

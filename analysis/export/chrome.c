@@ -401,13 +401,6 @@ static void counter_busy(struct writer *w, uint32_t device, int64_t begin_ns, in
     counter(w, device_pid(w, device), "busy %", end_ns, 0.0);
 }
 
-static int i64_cmp(const void *a, const void *b)
-{
-    const int64_t *x = a;
-    const int64_t *y = b;
-    return COMPARE(*x, *y);
-}
-
 /* Launches in each ms of the session's axis; a count of 0 only after a count that was not. */
 static void counter_launches(struct writer *w, uint32_t process, const int64_t *ms, size_t count)
 {
@@ -447,7 +440,7 @@ static size_t launches_of(const struct writer *w, uint32_t process, int64_t *ms)
             }
         }
     }
-    sort_list(ms, count, sizeof *ms, i64_cmp);
+    sort_i64(ms, count);
     return count;
 }
 
