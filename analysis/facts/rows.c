@@ -1,6 +1,7 @@
 /*
  * rows: see rows.h. The rows are sorted by radix, so that reading many columns of many events costs
- * one pass over the table of the file.
+ * one pass over the table of the file. Where nothing is wanted for long, a new pass begins at the
+ * next wanted row: a few events of millions are not worth reading all.
  */
 #include "analysis/facts/rows.h"
 
@@ -15,6 +16,7 @@ struct row_ref {
 enum {
     RADIX_BITS = 11,
     RADIX = 1 << RADIX_BITS,
+    FAR_ROWS = 4096, /* reading on over so many rows costs more than to begin anew */
 };
 
 /* One pass of a least-significant-digit radix sort (Knuth, vol. 3, 5.2.5). */
@@ -98,15 +100,21 @@ int rows_visit(const struct trace *trace, struct store *store, const uint32_t *e
     if (sorted == NULL) {
         return err_nomem(err, "the rows of the file");
     }
-    if (count > 0) {
+    size_t from = 0;
+    while (rc == 0 && from < count) {
+        size_t to = from + 1;
+        while (to < count && sorted[to].row - sorted[to - 1].row < FAR_ROWS) {
+            to++;
+        }
         const struct store_scan scan = {
-            .table = trace_source_table(trace, query->table, events[sorted[0].k]),
+            .table = trace_source_table(trace, query->table, events[sorted[from].k]),
             .columns = query->columns,
             .column_count = query->column_count,
-            .first_row = sorted[0].row,
-            .end_row = (int64_t)sorted[count - 1].row + 1,
+            .first_row = sorted[from].row,
+            .end_row = (int64_t)sorted[to - 1].row + 1,
         };
-        rc = walk(store, &scan, sorted, query, count, err);
+        rc = walk(store, &scan, sorted + from, query, to - from, err);
+        from = to;
     }
     free(sorted);
     return rc;

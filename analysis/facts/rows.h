@@ -24,7 +24,8 @@ struct rows_query {
     void *arg;
 };
 
-/* Reads the rows of a list of events in file order, one pass. 0 or -1. O(n). */
+/* Reads the rows of a list of events in file order: one pass over those that lie near each other.
+ * 0 or -1. O(n). */
 int rows_visit(const struct trace *trace, struct store *store, const uint32_t *events,
                size_t event_count, const struct rows_query *query, struct err *err);
 
