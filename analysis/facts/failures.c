@@ -262,21 +262,24 @@ static int group_calls(const struct gather *gather, struct failures *out, int64_
     return 0;
 }
 
-/* How many calls each group's name has in all, and how many failed after the first sticky one. */
-static void count_calls(const struct gather *gather, struct failures *out, int64_t sticky_ns)
+/* How many calls each group's name has in all, and how many failed after the first sticky one. 0, or
+ * -1 without memory. */
+static int count_calls(const struct gather *gather, struct failures *out, int64_t sticky_ns)
 {
     const struct trace_events *api = &gather->trace->events[TRACE_API];
-    for (uint32_t i = 0; i < api->count; i++) {
-        bool is_failed = false;
-        for (size_t f = 0; f < out->count; f++) {
-            bool is_name = out->list[f].name == api->name[i];
-            out->list[f].calls += is_name;
-            is_failed |= is_name;
-        }
-        if (is_failed && api->begin_ns[i] > sticky_ns && is_failed_call(gather, i)) {
-            out->after_sticky++;
-        }
+    uint32_t *calls = calloc((size_t)gather->trace->name_count + 1, sizeof *calls);
+    if (calls == NULL) {
+        return -1;
     }
+    for (uint32_t i = 0; i < api->count; i++) {
+        calls[api->name[i]]++;
+        out->after_sticky += api->begin_ns[i] > sticky_ns && is_failed_call(gather, i);
+    }
+    for (size_t f = 0; f < out->count; f++) {
+        out->list[f].calls = calls[out->list[f].name];
+    }
+    free(calls);
+    return 0;
 }
 
 /* The bytes that the first failed call of each group asked for, where memory events tell. */
@@ -305,6 +308,16 @@ static void read_bytes(const struct gather *gather, struct store *store, struct 
     }
 }
 
+static bool is_out_of_memory(const struct failures *failures)
+{
+    for (size_t i = 0; i < failures->count; i++) {
+        if (failures->list[i].code == FAILURE_OUT_OF_MEMORY) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int failure_order(const void *a, const void *b)
 {
     const struct failure *x = a;
@@ -331,12 +344,16 @@ int failures_new(const struct trace *trace, struct store *store, struct failures
     int64_t sticky_ns = INT64_MAX;
     *out = (struct failures){0};
     int rc = store == NULL ? 0 : read_rows(&gather, store);
-    if (rc == 0) {
+    if (rc == 0 && gather.count > 0) {
         rc = group_calls(&gather, out, &sticky_ns);
     }
     if (rc == 0 && out->count > 0) {
-        count_calls(&gather, out, sticky_ns);
-        read_bytes(&gather, store, out);
+        rc = count_calls(&gather, out, sticky_ns);
+    }
+    if (rc == 0 && out->count > 0) {
+        if (is_out_of_memory(out)) {
+            read_bytes(&gather, store, out);
+        }
         sort_list(out->list, out->count, sizeof *out->list, failure_order);
     }
     free(gather.rows);

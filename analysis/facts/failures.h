@@ -39,7 +39,7 @@ struct failure {
 struct failures {
     struct failure *list; /* owned; sticky ones first, then by lost work, then by count */
     size_t count;
-    uint32_t work_calls; /* calls that should have put work on a GPU */
+    uint32_t work_calls; /* calls that should have put work on a GPU; 0 where none failed at all */
     uint32_t work_failed; /* ... of them failed */
     uint32_t after_sticky; /* failed calls after the first sticky failure */
 };
