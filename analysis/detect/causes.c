@@ -448,7 +448,7 @@ void cause_of(const struct facts *facts, const struct gap *gap, struct cause *ou
         bool migration =
             after != TRACE_NONE && trace->names[gpu->name[after]].kind == TRACE_MIGRATION;
         out->kind = migration ? CAUSE_MIGRATED : CAUSE_UNKNOWN;
-        out->doubt = migration ? CAUSE_MIGRATION : facts->has_api ? CAUSE_NO_LINK : CAUSE_NO_API;
+        out->doubt = migration ? 0 : facts->has_api ? CAUSE_NO_LINK : CAUSE_NO_API;
         out->part_ns[CAUSE_PART_UNKNOWN] = gap->end_ns - gap->begin_ns;
         return;
     }

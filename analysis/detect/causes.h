@@ -54,7 +54,6 @@ enum cause_kind {
 enum cause_doubt {
     CAUSE_NO_API = 1U << 0, /* no API calls at all */
     CAUSE_NO_LINK = 1U << 1, /* API calls, but not the one that launched X */
-    CAUSE_MIGRATION = 1U << 3, /* X is a unified-memory migration: no call launches it */
     CAUSE_NO_OSRT = 1U << 2, /* cpu work may be a lock, I/O or sleep: OS calls were not recorded */
 };
 

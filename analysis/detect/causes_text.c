@@ -101,7 +101,7 @@ static void text_unknown(const struct cause *cause, struct buf *out)
     if ((cause->doubt & CAUSE_NO_API) != 0) {
         why = "no API calls in the capture";
     }
-    if ((cause->doubt & CAUSE_MIGRATION) != 0) {
+    if (cause->kind == CAUSE_MIGRATED) {
         why = "a page of unified memory moves at its end, which no call launches";
     }
     buf_adds(out, why);

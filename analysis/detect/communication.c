@@ -56,9 +56,17 @@ struct rank {
     uint32_t paired;
     uint32_t last; /* paired collectives that it began last */
     int64_t waited_ns;
-    int64_t *waited_for_ns; /* owned, by device */
+    uint32_t most; /* the device that it waited for most, TRACE_NONE = it did not wait */
+    int64_t most_ns; /* ... and how long */
     uint32_t longest; /* GPU index of its longest, TRACE_NONE = none */
     uint32_t by_operation[ARRAY_LEN(OPERATIONS) + 1];
+};
+
+/* One device waited for another at a collective. */
+struct wait {
+    uint32_t device;
+    uint32_t late;
+    int64_t ns;
 };
 
 struct ranks {
@@ -66,6 +74,9 @@ struct ranks {
     uint32_t count;
     struct collective *all; /* owned: by operation, device, begin */
     size_t all_count;
+    struct wait *waits; /* owned */
+    size_t wait_count;
+    size_t wait_cap;
 };
 
 static uint32_t operation_of(const struct trace_name *name)
@@ -149,8 +160,8 @@ static bool in_flight(const struct sequence *list, size_t count, size_t k, size_
     return list[*last].first[k].begin_ns <= end_ns;
 }
 
-static void count_waits(struct ranks *out, const struct sequence *list, size_t count, size_t k,
-                        size_t last)
+static int count_waits(struct ranks *out, const struct sequence *list, size_t count, size_t k,
+                       size_t last)
 {
     const struct collective *late = &list[last].first[k];
     for (size_t i = 0; i < count; i++) {
@@ -160,12 +171,48 @@ static void count_waits(struct ranks *out, const struct sequence *list, size_t c
         rank->paired++;
         rank->last += i == last;
         rank->waited_ns += ns;
-        rank->waited_for_ns[late->device] += ns;
+        if (ns == 0) {
+            continue;
+        }
+        struct wait *waits =
+            array_grow(out->waits, &out->wait_cap, out->wait_count + 1, sizeof *waits);
+        if (waits == NULL) {
+            return -1;
+        }
+        out->waits = waits;
+        waits[out->wait_count++] = (struct wait){one->device, late->device, ns};
+    }
+    return 0;
+}
+
+static int by_pair(const void *a, const void *b)
+{
+    const struct wait *x = a;
+    const struct wait *y = b;
+    return x->device != y->device ? COMPARE(x->device, y->device) : COMPARE(x->late, y->late);
+}
+
+/* Whom each device waited for most; the lowest number of equals. */
+static void sum_waits(struct ranks *out)
+{
+    sort_list(out->waits, out->wait_count, sizeof *out->waits, by_pair);
+    size_t from = 0;
+    while (from < out->wait_count) {
+        const struct wait *first = &out->waits[from];
+        struct rank *rank = &out->list[first->device];
+        int64_t ns = 0;
+        for (; from < out->wait_count && by_pair(first, &out->waits[from]) == 0; from++) {
+            ns += out->waits[from].ns;
+        }
+        if (ns > rank->most_ns) {
+            rank->most = first->late;
+            rank->most_ns = ns;
+        }
     }
 }
 
-/* Pairs sequences of the same length. */
-static void pair(struct ranks *out, const struct sequence *list, size_t count)
+/* Pairs sequences of the same length. 0 or -1. */
+static int pair(struct ranks *out, const struct sequence *list, size_t count)
 {
     size_t length = list[0].count;
     size_t good = 0;
@@ -174,13 +221,15 @@ static void pair(struct ranks *out, const struct sequence *list, size_t count)
         good += in_flight(list, count, k, &last);
     }
     if (count < 2 || good * 5 < length * 4) {
-        return;
+        return 0;
     }
-    for (size_t k = 0; k < length; k++) {
+    int rc = 0;
+    for (size_t k = 0; rc == 0 && k < length; k++) {
         if (in_flight(list, count, k, &last)) {
-            count_waits(out, list, count, k, last);
+            rc = count_waits(out, list, count, k, last);
         }
     }
+    return rc;
 }
 
 static int by_count(const void *a, const void *b)
@@ -192,7 +241,7 @@ static int by_count(const void *a, const void *b)
 }
 
 /* Pairs what one operation did on all devices. list has room for all devices. */
-static void pair_operation(struct ranks *out, size_t begin, size_t end, struct sequence *list)
+static int pair_operation(struct ranks *out, size_t begin, size_t end, struct sequence *list)
 {
     size_t count = 0;
     for (size_t i = begin; i < end; i++) {
@@ -203,14 +252,16 @@ static void pair_operation(struct ranks *out, size_t begin, size_t end, struct s
     }
     sort_list(list, count, sizeof *list, by_count);
     size_t from = 0;
-    while (from < count) {
+    int rc = 0;
+    while (rc == 0 && from < count) {
         size_t to = from + 1;
         while (to < count && list[to].count == list[from].count) {
             to++;
         }
-        pair(out, list + from, to - from);
+        rc = pair(out, list + from, to - from);
         from = to;
     }
+    return rc;
 }
 
 static int pair_all(struct ranks *out)
@@ -220,16 +271,20 @@ static int pair_all(struct ranks *out)
         return -1;
     }
     size_t from = 0;
-    while (from < out->all_count) {
+    int rc = 0;
+    while (rc == 0 && from < out->all_count) {
         size_t to = from + 1;
         while (to < out->all_count && out->all[to].operation == out->all[from].operation) {
             to++;
         }
-        pair_operation(out, from, to, list);
+        rc = pair_operation(out, from, to, list);
         from = to;
     }
     free(list);
-    return 0;
+    if (rc == 0) {
+        sum_waits(out);
+    }
+    return rc;
 }
 
 /* ---- sums of each device ---- */
@@ -275,11 +330,9 @@ static void count_collectives(const struct trace *trace, struct ranks *out)
 static void drop(void *data)
 {
     struct ranks *found = data;
-    for (uint32_t d = 0; found->list != NULL && d < found->count; d++) {
-        free(found->list[d].waited_for_ns);
-    }
     free(found->list);
     free(found->all);
+    free(found->waits);
     free(found);
 }
 
@@ -290,10 +343,7 @@ static int make(const struct report_context *context, struct ranks *found, struc
     found->list = calloc((size_t)found->count + 1, sizeof *found->list);
     for (uint32_t d = 0; found->list != NULL && d < found->count; d++) {
         found->list[d].longest = TRACE_NONE;
-        found->list[d].waited_for_ns = calloc((size_t)found->count + 1, sizeof(int64_t));
-        if (found->list[d].waited_for_ns == NULL) {
-            return -1;
-        }
+        found->list[d].most = TRACE_NONE;
     }
     if (found->list == NULL || gather(context, found) != 0 || pair_all(found) != 0) {
         return -1;
@@ -323,25 +373,12 @@ static int find(const struct report_context *context, int by, struct detection *
     return make(context, found, err) == 0 ? 0 : err_nomem(err, "the collectives");
 }
 
-/* The device that a rank waited for most; TRACE_NONE where it did not wait. */
-static uint32_t waited_most(const struct rank *rank, uint32_t count)
-{
-    uint32_t most = TRACE_NONE;
-    for (uint32_t d = 0; d < count; d++) {
-        if (rank->waited_for_ns[d] > 0 &&
-            (most == TRACE_NONE || rank->waited_for_ns[d] > rank->waited_for_ns[most])) {
-            most = d;
-        }
-    }
-    return most;
-}
-
 static void put_row(struct table *table, const struct report_context *context, const void *data,
                     size_t i)
 {
     const struct ranks *found = data;
     const struct rank *rank = &found->list[i];
-    uint32_t most = waited_most(rank, found->count);
+    uint32_t most = rank->most;
     if (rank->collectives == 0 || !detector_keeps(context, (uint32_t)i)) {
         return;
     }
@@ -387,7 +424,7 @@ static void add(struct findings_maker *maker, const struct ranks *found, uint32_
     const struct trace *trace = maker->trace;
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
     const struct rank *rank = &found->list[device];
-    uint32_t most = waited_most(rank, found->count);
+    uint32_t most = rank->most;
     bool is_waiting = most != TRACE_NONE && rank->waited_ns * 2 >= rank->exposed_ns;
     char exposed[TIMEFMT_BYTES];
     char all[TIMEFMT_BYTES];
@@ -405,8 +442,8 @@ static void add(struct findings_maker *maker, const struct ranks *found, uint32_
         const struct rank *late = &found->list[most];
         buf_addf(&evidence,
                  "; it waited %s for GPU %" PRId64 ", which came last in %" PRIu32 " of %" PRIu32,
-                 timefmt_duration(rank->waited_for_ns[most], waited), trace->devices[most].id,
-                 late->last, late->paired);
+                 timefmt_duration(rank->most_ns, waited), trace->devices[most].id, late->last,
+                 late->paired);
     } else if (rank->paired == 0 && found->count > 1) {
         buf_adds(&evidence, "; the collectives of the devices do not pair");
     }

@@ -4,11 +4,11 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/base/utf8.h"
 #include "analysis/detect/detector.h"
 #include "analysis/detect/findings_internal.h"
+#include "analysis/detect/rules_text.h"
 #include "analysis/facts/failures.h"
 
 static const struct report_arg ARGS[] = {{0}};
@@ -56,16 +56,8 @@ static void put_row(struct table *table, const struct report_context *context, c
     table_put_int(table, failure->calls);
     table_put_int(table, trace->events[TRACE_API].begin_ns[failure->first]);
     table_put_int(table, failure->code);
-    if (error != NULL) {
-        table_put_text(table, error, strlen(error));
-    } else {
-        table_put_empty(table);
-    }
-    if (failure->bytes >= 0) {
-        table_put_int(table, failure->bytes);
-    } else {
-        table_put_empty(table);
-    }
+    rules_put_text(table, error);
+    rules_put_known(table, failure->bytes);
     table_put_text(table, name->brief, name->brief_len);
 }
 

@@ -20,6 +20,15 @@ void rules_put_text(struct table *table, const char *text)
     }
 }
 
+void rules_put_known(struct table *table, int64_t value)
+{
+    if (value < 0) {
+        table_put_empty(table);
+    } else {
+        table_put_int(table, value);
+    }
+}
+
 void rules_put_pid(struct table *table, const struct trace *trace, uint32_t process)
 {
     if (process == TRACE_NONE) {

@@ -16,6 +16,8 @@ enum {
 
 /* A text cell; empty where the text is "" or NULL. */
 void rules_put_text(struct table *table, const char *text);
+/* A count or a size; empty where it is unknown, below 0. */
+void rules_put_known(struct table *table, int64_t value);
 /* The process id of a GPU lane. */
 void rules_put_pid(struct table *table, const struct trace *trace, uint32_t process);
 /* An op's name: short for kernels and graphs, "[CUDA memcpy HtoD]" in full. TRACE_NONE: empty. */

@@ -95,60 +95,68 @@ static bool is_computing(const struct trace_name *name)
     return name->kind == TRACE_KERNEL && overlap_class_of(name) == OVERLAP_COMPUTE;
 }
 
-/* Adds up the kernels of one device by name, in sums[name]. */
-static void add_device(const struct report_context *context, uint32_t device,
-                       struct top_kernel *sums)
+/* The kernels of a capture by device and name while they are added up. */
+struct adding {
+    struct top_kernels *out;
+    size_t cap;
+    uint32_t *place; /* of a name in out->list + first, from 1; 0: not on this device so far */
+    size_t first; /* where the device begins in out->list */
+};
+
+/* Adds an instance of a kernel. 0 or -1. */
+static int add_instance(struct adding *adding, const struct trace_events *gpu, uint32_t device,
+                        uint32_t i)
+{
+    struct top_kernels *out = adding->out;
+    uint32_t *place = &adding->place[gpu->name[i]];
+    if (*place == 0) {
+        struct top_kernel *list = array_grow(out->list, &adding->cap, out->count + 1, sizeof *list);
+        if (list == NULL) {
+            return -1;
+        }
+        out->list = list;
+        list[out->count++] =
+            (struct top_kernel){.device = device, .name = gpu->name[i], .longest = i};
+        *place = (uint32_t)(out->count - adding->first);
+    }
+    struct top_kernel *sum = &out->list[adding->first + *place - 1];
+    int64_t ns = gpu->end_ns[i] - gpu->begin_ns[i];
+    if (ns > gpu->end_ns[sum->longest] - gpu->begin_ns[sum->longest]) {
+        sum->longest = i;
+    }
+    sum->count++;
+    sum->total_ns += ns;
+    return 0;
+}
+
+/* Adds the kernels of one device, and keeps those that take the most time. 0 or -1. */
+static int add_device(const struct report_context *context, uint32_t device, struct adding *adding)
 {
     const struct trace *trace = context->trace;
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
     const struct trace_device *of = &trace->devices[device];
+    struct top_kernels *out = adding->out;
+    adding->first = out->count;
     for (uint32_t l = of->first_lane; l < of->first_lane + of->lane_count; l++) {
         const struct trace_lane *lane = &trace->lanes[l];
         if (!select_lane(trace, context->select, lane)) {
             continue;
         }
         for (uint32_t i = lane->first; i < lane->first + lane->count; i++) {
-            struct top_kernel *sum = &sums[gpu->name[i]];
-            int64_t ns = gpu->end_ns[i] - gpu->begin_ns[i];
-            if (!is_computing(&trace->names[gpu->name[i]]) ||
-                !select_time(context->select, gpu->begin_ns[i], gpu->end_ns[i])) {
-                continue;
+            if (is_computing(&trace->names[gpu->name[i]]) &&
+                select_time(context->select, gpu->begin_ns[i], gpu->end_ns[i]) &&
+                add_instance(adding, gpu, device, i) != 0) {
+                return -1;
             }
-            if (sum->count == 0 || ns > gpu->end_ns[sum->longest] - gpu->begin_ns[sum->longest]) {
-                sum->longest = i;
-            }
-            sum->count++;
-            sum->total_ns += ns;
         }
     }
-}
-
-/* Keeps the first `top` kernels of a device. 0 or -1. */
-static int keep_device(const struct report_context *context, uint32_t device,
-                       struct top_kernel *sums, struct top_kernels *out, size_t *cap)
-{
-    const struct trace *trace = context->trace;
-    size_t first = out->count;
-    for (uint32_t n = 0; n < trace->name_count; n++) {
-        if (sums[n].count == 0) {
-            continue;
-        }
-        struct top_kernel *list = array_grow(out->list, cap, out->count + 1, sizeof *list);
-        if (list == NULL) {
-            return -1;
-        }
-        out->list = list;
-        list[out->count] = sums[n];
-        list[out->count].device = device;
-        list[out->count++].name = n;
-        sums[n] = (struct top_kernel){0};
+    for (size_t i = adding->first; i < out->count; i++) {
+        adding->place[out->list[i].name] = 0;
     }
-    if (out->count > first) {
-        sort_list(out->list + first, out->count - first, sizeof *out->list, by_total);
-    }
+    sort_list(out->list + adding->first, out->count - adding->first, sizeof *out->list, by_total);
     int64_t top = context->args[ARG_TOP].i;
-    if (top >= 0 && (size_t)top < out->count - first) {
-        out->count = first + (size_t)top;
+    if (top >= 0 && (size_t)top < out->count - adding->first) {
+        out->count = adding->first + (size_t)top;
     }
     return 0;
 }
@@ -214,11 +222,11 @@ static int find(const struct report_context *context, int by, struct detection *
     const struct trace *trace = context->trace;
     const struct facts *facts = shared_facts(context->shared, err);
     struct top_kernels *found = calloc(1, sizeof *found);
-    struct top_kernel *sums = calloc((size_t)trace->name_count + 1, sizeof *sums);
-    size_t cap = 0;
-    if (found == NULL || sums == NULL || facts == NULL) {
+    struct adding adding = {.out = found,
+                            .place = calloc((size_t)trace->name_count + 1, sizeof *adding.place)};
+    if (found == NULL || adding.place == NULL || facts == NULL) {
         free(found);
-        free(sums);
+        free(adding.place);
         return facts == NULL ? -1 : err_nomem(err, "the kernels of a device");
     }
     out->data = found;
@@ -228,11 +236,10 @@ static int find(const struct report_context *context, int by, struct detection *
         found->busy_ns[d] =
             facts_busy_ns(facts, d, context->select->begin_ns, context->select->end_ns);
         if (detector_keeps(context, d)) {
-            add_device(context, d, sums);
-            rc = keep_device(context, d, sums, found, &cap);
+            rc = add_device(context, d, &adding);
         }
     }
-    free(sums);
+    free(adding.place);
     out->count = found->count;
     return rc != 0 ? err_nomem(err, "the kernels of a device") : read_shapes(context, found, err);
 }
@@ -241,15 +248,6 @@ static double last_wave(const struct top_kernel *kernel)
 {
     double over = kernel->waves - floor(kernel->waves);
     return over > 0 ? over : 1.0;
-}
-
-static void put_known(struct table *table, int64_t value)
-{
-    if (value >= 0) {
-        table_put_int(table, value);
-    } else {
-        table_put_empty(table);
-    }
 }
 
 static void put_row(struct table *table, const struct report_context *context, const void *data,
@@ -265,9 +263,9 @@ static void put_row(struct table *table, const struct report_context *context, c
     table_put_int(table, kernel->total_ns);
     table_put_int(table, kernel->count);
     table_put_int(table, gpu->end_ns[kernel->longest] - gpu->begin_ns[kernel->longest]);
-    put_known(table, kernel->blocks);
-    put_known(table, gpu_row_product(block));
-    put_known(table, kernel->multiprocessors > 0 ? kernel->multiprocessors : -1);
+    rules_put_known(table, kernel->blocks);
+    rules_put_known(table, gpu_row_product(block));
+    rules_put_known(table, kernel->multiprocessors > 0 ? kernel->multiprocessors : -1);
     if (kernel->waves > 0) {
         table_put_real(table, kernel->waves);
         table_put_real(table, 100.0 * last_wave(kernel));
@@ -282,9 +280,9 @@ static void put_row(struct table *table, const struct report_context *context, c
         table_put_empty(table);
         table_put_empty(table);
     }
-    put_known(table, kernel->row.registers);
-    put_known(table, gpu_row_smem(&kernel->row));
-    put_known(table, kernel->row.local_bytes);
+    rules_put_known(table, kernel->row.registers);
+    rules_put_known(table, gpu_row_smem(&kernel->row));
+    rules_put_known(table, kernel->row.local_bytes);
     table_put_int(table, trace->devices[kernel->device].id);
     table_put_text(table, name->full, name->full_len);
 }

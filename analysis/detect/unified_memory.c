@@ -53,11 +53,7 @@ static void put_row(struct table *table, const struct report_context *context, c
         return;
     }
     table_put_int(table, one->count);
-    if (one->bytes >= 0) {
-        table_put_int(table, one->bytes);
-    } else {
-        table_put_empty(table);
-    }
+    rules_put_known(table, one->bytes);
     table_put_int(table, one->total_ns);
     table_put_real(table, (double)one->total_ns / (double)one->count);
     table_put_int(table, one->total_ns - one->hidden_ns);

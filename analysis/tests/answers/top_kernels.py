@@ -35,6 +35,13 @@ def communication(c):
         c.launch("gemm_kernel", i * MS + 6 * US, i * MS + 905 * US, i * MS + 995 * US, grid=(86400, 1, 1))
 
 
+def far_apart(c):  # rows of the wanted kernels with thousands of others between them
+    c.launch("first_kernel", 0, 10 * US, S, grid=(3, 1, 1))
+    for i in range(9000):
+        c.launch("filler_kernel", S + i * MS, S + i * MS + 10 * US, S + i * MS + 11 * US, grid=(5, 1, 1))
+    c.launch("last_kernel", 10 * S, 10 * S + 10 * US, 12 * S, grid=(7, 1, 1))
+
+
 CASES = [
     ("one thread", one_thread, "analyze",
      ["GPU 0: add is 100.0 % of its busy time", "1 launch, 25.000 s", "1 block of 1 thread on 108 SMs",
@@ -46,5 +53,7 @@ CASES = [
     ("full", full, "analyze", ["Its shape fills the device"], ["nothing to do", "tail"]),
     ("communication is not judged by its blocks", communication, "analyze", ["gemm_kernel is 9.", "fills the device"],
      ["AllReduce_Sum_f32_RING_LL is", "84 of 108"]),
+    ("rows that lie far apart", far_apart, "analyze -r top_kernels -f csv",
+     [",1,999990000,3,256,", ",1,1999990000,7,256,", ",9000,1000,5,256,"], []),
     ("as a table", one_thread, "analyze -r top_kernels -f csv", [",1,1,108,", ",add"], []),
 ]
