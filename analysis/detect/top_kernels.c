@@ -103,23 +103,34 @@ struct adding {
     size_t first; /* where the device begins in out->list */
 };
 
+/* The sum of a kernel on the device that is being added up; NULL without memory. */
+static struct top_kernel *sum_of(struct adding *adding, uint32_t device, uint32_t name,
+                                 uint32_t gpu)
+{
+    struct top_kernels *out = adding->out;
+    uint32_t *place = &adding->place[name];
+    if (*place != 0) {
+        return &out->list[adding->first + *place - 1];
+    }
+    struct top_kernel *list = array_grow(out->list, &adding->cap, out->count + 1, sizeof *list);
+    if (list == NULL) {
+        return NULL;
+    }
+    out->list = list;
+    struct top_kernel *sum = &list[out->count++];
+    *sum = (struct top_kernel){.device = device, .name = name, .longest = gpu};
+    *place = (uint32_t)(out->count - adding->first);
+    return sum;
+}
+
 /* Adds an instance of a kernel. 0 or -1. */
 static int add_instance(struct adding *adding, const struct trace_events *gpu, uint32_t device,
                         uint32_t i)
 {
-    struct top_kernels *out = adding->out;
-    uint32_t *place = &adding->place[gpu->name[i]];
-    if (*place == 0) {
-        struct top_kernel *list = array_grow(out->list, &adding->cap, out->count + 1, sizeof *list);
-        if (list == NULL) {
-            return -1;
-        }
-        out->list = list;
-        list[out->count++] =
-            (struct top_kernel){.device = device, .name = gpu->name[i], .longest = i};
-        *place = (uint32_t)(out->count - adding->first);
+    struct top_kernel *sum = sum_of(adding, device, gpu->name[i], i);
+    if (sum == NULL) {
+        return -1;
     }
-    struct top_kernel *sum = &out->list[adding->first + *place - 1];
     int64_t ns = gpu->end_ns[i] - gpu->begin_ns[i];
     if (ns > gpu->end_ns[sum->longest] - gpu->begin_ns[sum->longest]) {
         sum->longest = i;
