@@ -161,6 +161,9 @@ static int add_device(const struct report_context *context, uint32_t device, str
             }
         }
     }
+    if (out->count == adding->first) { /* there may be no list to sort, either */
+        return 0;
+    }
     for (size_t i = adding->first; i < out->count; i++) {
         adding->place[out->list[i].name] = 0;
     }
