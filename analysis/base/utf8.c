@@ -5,6 +5,8 @@
  */
 #include "analysis/base/utf8.h"
 
+#include <string.h>
+
 struct utf8_range {
     uint32_t first;
     uint32_t last;
@@ -177,4 +179,18 @@ size_t utf8_cols(const char *text, size_t len)
         cols += (size_t)utf8_width(utf8_safe(cp, false));
     }
     return cols;
+}
+
+void utf8_copy(char *out, size_t room, const char *text, size_t len)
+{
+    struct buf safe = {0};
+    utf8_sanitize(&safe, text, len, false);
+    const char *from = buf_text(&safe);
+    size_t bytes = safe.len < room ? safe.len : room - 1;
+    while (bytes > 0 && bytes < safe.len && ((unsigned char)from[bytes] & 0xC0U) == 0x80U) {
+        bytes--;
+    }
+    memcpy(out, from, bytes);
+    out[bytes] = '\0';
+    buf_free(&safe);
 }

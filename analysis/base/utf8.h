@@ -30,6 +30,9 @@ int utf8_width(uint32_t cp);
 uint32_t utf8_safe(uint32_t cp, bool ascii);
 /* Adds the safe form of text to out. */
 void utf8_sanitize(struct buf *out, const char *text, size_t len, bool ascii);
+/* The safe form of text in out[room], room > 0, cut before the first character that does not fit, and
+ * NUL-terminated. "" without memory. */
+void utf8_copy(char *out, size_t room, const char *text, size_t len);
 /* Columns that the safe form of text takes. */
 size_t utf8_cols(const char *text, size_t len);
 

@@ -80,7 +80,7 @@ static void state_bookmark(struct app *app, const char *line)
     }
     mark.begin_ns = begin_ns;
     mark.end_ns = end_ns;
-    (void)snprintf(mark.text, sizeof mark.text, "%s", end + 1);
+    utf8_copy(mark.text, sizeof mark.text, end + 1, strlen(end + 1));
     app->bookmarks[app->bookmark_count++] = mark;
 }
 

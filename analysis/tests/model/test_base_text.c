@@ -216,6 +216,22 @@ static void test_times_parse_or_say_why(void **state)
     assert_true(timefmt_unit("x") == 0);
 }
 
+static void a_copy_is_cut_at_whole_characters(void **state)
+{
+    (void)state;
+    char out[8];
+    utf8_copy(out, sizeof out, "abc", 3);
+    assert_string_equal(out, "abc");
+    utf8_copy(out, sizeof out, "abcdefgh", 8);
+    assert_string_equal(out, "abcdefg");
+    utf8_copy(out, sizeof out, "abcdef\xC3\xA9", 8); /* the last one does not fit whole */
+    assert_string_equal(out, "abcdef");
+    utf8_copy(out, sizeof out, "\xFF\xFF\xFF", 3); /* 3 bytes each in the safe form */
+    assert_string_equal(out, "\xEF\xBF\xBD\xEF\xBF\xBD");
+    utf8_copy(out, 1, "abc", 3);
+    assert_string_equal(out, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +243,7 @@ int main(void)
         cmocka_unit_test(test_utf8_every_code_point_is_safe),
         cmocka_unit_test(test_durations_read_well),
         cmocka_unit_test(test_times_parse_or_say_why),
+        cmocka_unit_test(a_copy_is_cut_at_whole_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
