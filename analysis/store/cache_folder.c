@@ -19,7 +19,6 @@ enum {
     FILE_MODE = 0600,
     OTHERS_WRITE = 0022,
     OTHERS_ANY = 0077,
-    FOLDER_MIB = 4096, /* all files together */
     PART_SECONDS = 24 * 3600, /* a part as old as this was left by a program that was killed */
     FRESH_SECONDS = 60, /* what was used just now may be about to be opened */
     USED_SECONDS = 3600, /* the time of use is written no more often */
@@ -64,7 +63,7 @@ static int name_folder(struct buf *out, struct err *err)
 int cache_folder_open(struct cache_folder *folder, struct err *err)
 {
     struct stat st;
-    *folder = (struct cache_folder){.fd = -1};
+    *folder = (struct cache_folder){.fd = -1, .limit_mib = CACHE_FOLDER_MIB};
     if (name_folder(&folder->path, err) != 0 || make_folder(buf_text(&folder->path), err) != 0) {
         return -1;
     }
@@ -115,9 +114,34 @@ static int64_t now_s(void)
     return (int64_t)time(NULL);
 }
 
-int cache_folder_find(const struct cache_folder *folder, const char *name)
+static bool starts(const char *name, const char *with)
+{
+    return strncmp(name, with, strlen(with)) == 0;
+}
+
+/* The name of the seal of a file (cache_seal.h). -1 without memory. */
+static int name_seal(const char *name, struct buf *out)
+{
+    buf_reset(out);
+    buf_addf(out, "seal-%s", name);
+    return buf_failed(out) ? -1 : 0;
+}
+
+/* Notes that a file was used: on its seal where it has one, as the file itself would not be the one
+ * that was sealed any more. */
+static void note_use(const struct cache_folder *folder, const char *name, int fd)
 {
     const struct timespec used[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_OMIT}};
+    struct buf seal = {0};
+    if (name_seal(name, &seal) != 0 ||
+        utimensat(folder->fd, buf_text(&seal), used, AT_SYMLINK_NOFOLLOW) != 0) {
+        (void)futimens(fd, used);
+    }
+    buf_free(&seal);
+}
+
+int cache_folder_find(const struct cache_folder *folder, const char *name)
+{
     struct stat st;
     int fd = openat(folder->fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) {
@@ -128,7 +152,7 @@ int cache_folder_find(const struct cache_folder *folder, const char *name)
         return -1;
     }
     if (now_s() - used_at(&st) > USED_SECONDS) {
-        (void)futimens(fd, used);
+        note_use(folder, name, fd);
     }
     return fd;
 }
@@ -164,71 +188,127 @@ void cache_folder_drop(struct cache_part *part)
     buf_free(&part->name);
 }
 
+/* When a file was last of use: the use of a sealed one is noted on its seal. */
+static int64_t used_with_seal(const struct cache_folder *folder, const char *name,
+                              const struct stat *st)
+{
+    struct buf seal = {0};
+    struct stat other;
+    int64_t used_s = used_at(st);
+    if (name_seal(name, &seal) == 0 &&
+        fstatat(folder->fd, buf_text(&seal), &other, AT_SYMLINK_NOFOLLOW) == 0 &&
+        used_at(&other) > used_s) {
+        used_s = used_at(&other);
+    }
+    buf_free(&seal);
+    return used_s;
+}
+
+int cache_folder_remove(const struct cache_folder *folder, const char *name)
+{
+    struct buf seal = {0};
+    int status = unlinkat(folder->fd, name, 0);
+    int code = errno;
+    if (name_seal(name, &seal) == 0) {
+        (void)unlinkat(folder->fd, buf_text(&seal), 0);
+    }
+    buf_free(&seal);
+    errno = code;
+    return status;
+}
+
+/* Is a seal left without its file? */
+static bool is_orphan(const struct cache_folder *folder, const char *name)
+{
+    struct stat st;
+    return starts(name, "seal-") &&
+           fstatat(folder->fd, name + strlen("seal-"), &st, AT_SYMLINK_NOFOLLOW) != 0;
+}
+
+/* One name of the folder: rests are removed, what is kept is handed over. */
+static void look_at(const struct cache_folder *folder, const char *name, cache_folder_visit *visit,
+                    void *arg)
+{
+    static const char *const kinds[] = {"trace-", "figures-", "export-", "part-"};
+    struct stat st;
+    bool ours = false;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        ours = ours || starts(name, kinds[i]);
+    }
+    if (is_orphan(folder, name)) {
+        (void)unlinkat(folder->fd, name, 0);
+    }
+    if (!ours || fstatat(folder->fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+        return;
+    }
+    struct cache_entry entry = {name, (uint64_t)st.st_size, used_with_seal(folder, name, &st),
+                                starts(name, "part-")};
+    if (entry.is_part && now_s() - entry.used_s > PART_SECONDS) {
+        (void)unlinkat(folder->fd, name, 0);
+    } else {
+        visit(arg, &entry);
+    }
+}
+
+int cache_folder_each(const struct cache_folder *folder, cache_folder_visit *visit, void *arg)
+{
+    int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+    if (dir == NULL) {
+        if (fd >= 0) {
+            (void)close(fd);
+        }
+        return -1;
+    }
+    while ((entry = readdir(dir)) != NULL) {
+        look_at(folder, entry->d_name, visit, arg);
+    }
+    (void)closedir(dir);
+    return 0;
+}
+
 /* What the folder holds: bytes, and the file that is to go next. */
 struct contents {
+    const char *keep;
     uint64_t total;
     int64_t oldest_s;
     struct buf oldest; /* "" = none */
 };
 
-static bool starts(const char *name, const char *with)
+static void add_entry(void *arg, const struct cache_entry *entry)
 {
-    return strncmp(name, with, strlen(with)) == 0;
-}
-
-static void look_at(const struct cache_folder *folder, const char *name, const char *keep,
-                    struct contents *contents)
-{
-    struct stat st;
-    if ((!starts(name, "trace-") && !starts(name, "export-") && !starts(name, "part-")) ||
-        fstatat(folder->fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
-        return;
-    }
-    int64_t age_s = now_s() - used_at(&st);
-    if (starts(name, "part-") && age_s > PART_SECONDS) {
-        (void)unlinkat(folder->fd, name, 0);
-        return;
-    }
-    contents->total += (uint64_t)st.st_size;
-    if (strcmp(name, keep) != 0 && age_s > FRESH_SECONDS && used_at(&st) < contents->oldest_s) {
-        contents->oldest_s = used_at(&st);
+    struct contents *contents = arg;
+    contents->total += entry->bytes;
+    if (strcmp(entry->name, contents->keep) != 0 && now_s() - entry->used_s > FRESH_SECONDS &&
+        entry->used_s < contents->oldest_s) {
+        contents->oldest_s = entry->used_s;
         buf_reset(&contents->oldest);
-        buf_adds(&contents->oldest, name);
+        buf_adds(&contents->oldest, entry->name);
     }
 }
 
 /* Looks through the folder. False where it cannot be read, or nothing can go. */
-static bool look_through(const struct cache_folder *folder, const char *keep,
-                         struct contents *contents)
+static bool look_through(const struct cache_folder *folder, struct contents *contents)
 {
-    int fd = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    const struct dirent *entry;
     contents->total = 0;
     contents->oldest_s = INT64_MAX;
     buf_reset(&contents->oldest);
-    if (dir == NULL) {
-        if (fd >= 0) {
-            (void)close(fd);
-        }
-        return false;
-    }
-    while ((entry = readdir(dir)) != NULL) {
-        look_at(folder, entry->d_name, keep, contents);
-    }
-    (void)closedir(dir);
-    return contents->oldest.len > 0 && !buf_failed(&contents->oldest);
+    return cache_folder_each(folder, add_entry, contents) == 0 && contents->oldest.len > 0 &&
+           !buf_failed(&contents->oldest);
 }
 
-/* Removes the oldest but the one to keep until all fit. */
-static void trim(const struct cache_folder *folder, const char *keep)
+int cache_folder_trim(const struct cache_folder *folder, const char *keep)
 {
-    struct contents contents = {0};
-    while (look_through(folder, keep, &contents) &&
-           contents.total > (uint64_t)FOLDER_MIB * 1024 * 1024 &&
-           unlinkat(folder->fd, buf_text(&contents.oldest), 0) == 0) {
+    struct contents contents = {.keep = keep};
+    int removed = 0;
+    while (look_through(folder, &contents) &&
+           contents.total > (uint64_t)folder->limit_mib * 1024 * 1024 &&
+           cache_folder_remove(folder, buf_text(&contents.oldest)) == 0) {
+        removed++;
     }
     buf_free(&contents.oldest);
+    return removed;
 }
 
 int cache_folder_finish(struct cache_part *part, const char *name)
@@ -243,7 +323,7 @@ int cache_folder_finish(struct cache_part *part, const char *name)
         (void)unlinkat(folder->fd, buf_text(&part->name), 0);
     }
     buf_free(&part->name);
-    trim(folder, name);
+    (void)cache_folder_trim(folder, name);
     errno = code;
     return code == 0 ? 0 : -1;
 }

@@ -1,6 +1,7 @@
 /*
  * cache_folder: the user's cache folder, $XDG_CACHE_HOME/cutline or ~/.cache/cutline, with the traces
- * ("trace-...") and the exports of reports ("export-...") that were made before.
+ * ("trace-..."), what was derived from them ("figures-...") and the exports of reports ("export-...")
+ * that were made before. A file may have a seal (cache_seal.h), which goes with it.
  *
  * What lies there is input that anybody may have written, until it is shown that only the user could
  * have: the folder and each file must be the user's and closed to writing by others (a file: to
@@ -16,13 +17,27 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "analysis/base/buf.h"
 #include "analysis/base/err.h"
 
+enum {
+    CACHE_FOLDER_MIB = 4096 /* all files together, where nothing else is set */
+};
+
 struct cache_folder {
     int fd;
     struct buf path;
+    uint32_t limit_mib; /* may be changed after cache_folder_open */
+};
+
+/* One file. */
+struct cache_entry {
+    const char *name;
+    uint64_t bytes;
+    int64_t used_s; /* since 1970 */
+    bool is_part; /* it is being written */
 };
 
 /* A file while it is written. */
@@ -50,6 +65,16 @@ int cache_folder_begin(const struct cache_folder *folder, const char *suffix,
 int cache_folder_finish(struct cache_part *part, const char *name);
 /* Removes the unfinished file. */
 void cache_folder_drop(struct cache_part *part);
+
+/* Calls visit with each of our files but seals, in no order; what killed programs left is removed on
+ * the way. 0, or -1 where the folder cannot be read. */
+typedef void cache_folder_visit(void *arg, const struct cache_entry *entry);
+int cache_folder_each(const struct cache_folder *folder, cache_folder_visit *visit, void *arg);
+/* Removes the oldest files but keep ("" for none) until all fit the limit; what was used within the
+ * last minute stays. How many. */
+int cache_folder_trim(const struct cache_folder *folder, const char *keep);
+/* Removes a file and its seal. 0, or -1 with errno set. */
+int cache_folder_remove(const struct cache_folder *folder, const char *name);
 
 /*
  * Writes to a file that may reach the limit of `ulimit -f`: the write then fails with EFBIG, and the

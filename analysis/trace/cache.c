@@ -1,7 +1,8 @@
 /*
  * cache: maps a cached trace; see cache.h. A file is not believed: its head, its sections and their
  * sums are compared, the texts are looked up, and the whole model is examined (check.c) before
- * anybody sees it. Cost: two passes over the file.
+ * anybody sees it. That costs two passes over the file, once: then it is sealed (cache_seal.h), and as
+ * long as the seal holds only the head and what does not grow with the events is looked at.
  */
 #include "analysis/trace/cache.h"
 
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "analysis/store/cache_folder.h"
+#include "analysis/store/cache_seal.h"
 #include "analysis/store/file.h"
 #include "analysis/trace/cache_layout.h"
 
@@ -163,8 +165,22 @@ struct mapped {
     unsigned char *bytes;
     size_t len;
     const struct cache_head *head;
+    bool sealed; /* it was examined before and is what it was */
+    const atomic_bool *stop; /* to compare sums no longer; NULL: never */
     void *sections[CACHE_SECTIONS];
 };
+
+/* Those of whose size the events do not decide: they are compared always. */
+static bool is_small(int section)
+{
+    return section == CACHE_LANES || (section >= CACHE_NAMES && section != CACHE_UNIONS);
+}
+
+static bool is_wanted(const struct mapped *mapped, int section)
+{
+    return (!mapped->sealed || is_small(section)) &&
+           (mapped->stop == NULL || !atomic_load(mapped->stop));
+}
 
 /* Finds the sections and compares their sums. False where the file is not whole. */
 static bool find_sections(struct mapped *mapped)
@@ -177,7 +193,8 @@ static bool find_sections(struct mapped *mapped)
         if (at > mapped->len || place->bytes > mapped->len - at ||
             cache_aligned(place->bytes) > mapped->len - at ||
             (want != UINT64_MAX && want != place->bytes) ||
-            cache_section_sum(mapped->bytes + at, cache_aligned(place->bytes)) != place->sum) {
+            (is_wanted(mapped, s) &&
+             cache_section_sum(mapped->bytes + at, cache_aligned(place->bytes)) != place->sum)) {
             return false;
         }
         mapped->sections[s] = mapped->bytes + at;
@@ -229,10 +246,6 @@ static void take_numbers(struct trace *trace, const struct mapped *mapped)
     trace->launch_ops = mapped->sections[CACHE_LAUNCH_OPS];
     trace->gpu_busy_ns = mapped->sections[CACHE_GPU_BUSY];
     trace->lanes = mapped->sections[CACHE_LANES];
-    trace->names = mapped->sections[CACHE_NAMES];
-    trace->processes = mapped->sections[CACHE_PROCESSES];
-    trace->threads = mapped->sections[CACHE_THREADS];
-    trace->devices = mapped->sections[CACHE_DEVICES];
     own->open = mapped->sections[CACHE_OPEN];
     own->open_count = head->open_count;
     own->cross = mapped->sections[CACHE_CROSS];
@@ -248,7 +261,28 @@ static const char *text_at(const struct mapped *mapped, uint64_t offset, uint32_
                                                                                  : NULL;
 }
 
-/* Puts the pointers of names back, in the private pages of the map. */
+/* A copy of a section that gets pointers. NULL without memory. */
+static void *copy_section(const struct mapped *mapped, int section)
+{
+    size_t bytes = (size_t)mapped->head->sections[section].bytes;
+    void *copy = calloc(1, bytes + 1);
+    if (copy != NULL && bytes > 0) {
+        memcpy(copy, mapped->sections[section], bytes);
+    }
+    return copy;
+}
+
+static bool copy_texted(struct trace *trace, const struct mapped *mapped)
+{
+    trace->names = copy_section(mapped, CACHE_NAMES);
+    trace->processes = copy_section(mapped, CACHE_PROCESSES);
+    trace->threads = copy_section(mapped, CACHE_THREADS);
+    trace->devices = copy_section(mapped, CACHE_DEVICES);
+    return trace->names != NULL && trace->processes != NULL && trace->threads != NULL &&
+           trace->devices != NULL;
+}
+
+/* Puts the pointers of names back. */
 static bool take_names(struct trace *trace, const struct mapped *mapped)
 {
     const struct cache_texts *texts = mapped->sections[CACHE_NAME_TEXTS];
@@ -325,28 +359,34 @@ static struct trace *blank(void *bytes, size_t len)
     return trace;
 }
 
-struct trace *cache_read(void *bytes, size_t len, const struct cache_key *key,
-                         struct store_file *file)
+static struct trace *take(struct mapped *mapped, const struct cache_key *key,
+                          struct store_file *file)
 {
-    struct mapped mapped = {.bytes = bytes, .len = len, .head = bytes};
-    struct trace *trace = is_valid(&mapped, key) ? blank(bytes, len) : NULL;
+    struct trace *trace = is_valid(mapped, key) ? blank(mapped->bytes, mapped->len) : NULL;
     if (trace == NULL) {
-        (void)munmap(bytes, len);
+        (void)munmap(mapped->bytes, mapped->len);
         return NULL;
     }
-    take_numbers(trace, &mapped);
-    take_events(trace, &mapped);
+    take_numbers(trace, mapped);
+    take_events(trace, mapped);
     trace_set_file(trace, file);
-    if (!take_names(trace, &mapped) || !take_people(trace, &mapped) ||
-        !take_unions(trace, &mapped) || trace_broken(trace) != NULL ||
-        trace_index_lanes(trace) != 0) {
+    if (!copy_texted(trace, mapped) || !take_names(trace, mapped) || !take_people(trace, mapped) ||
+        !take_unions(trace, mapped) || trace_frame_broken(trace) != NULL ||
+        (!mapped->sealed && trace_broken(trace) != NULL) || trace_index_lanes(trace) != 0) {
         trace_free(trace);
         return NULL;
     }
     return trace;
 }
 
-/* Maps a file: writable but private, as the trace's pointers are put into it. */
+struct trace *cache_read(void *bytes, size_t len, const struct cache_key *key,
+                         struct store_file *file)
+{
+    struct mapped mapped = {.bytes = bytes, .len = len, .head = bytes};
+    return take(&mapped, key, file);
+}
+
+/* Maps a file. Nobody writes into it: a new one takes its place. */
 static void *map_file(int fd, size_t *len)
 {
     struct stat st;
@@ -354,7 +394,29 @@ static void *map_file(int fd, size_t *len)
         return MAP_FAILED;
     }
     *len = (size_t)st.st_size;
-    return mmap(NULL, *len, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+    return mmap(NULL, *len, PROT_READ, MAP_PRIVATE, fd, 0);
+}
+
+/* The trace of an open file of the cache. What is examined in full is sealed. */
+static struct trace *take_file(const struct cache_folder *folder, const char *name, int fd,
+                               const struct cache_key *key, struct store_file *file)
+{
+    struct mapped mapped = {.sealed = cache_seal_holds(folder, name, fd, key->layout)};
+    struct stat was;
+    bool lasts = !mapped.sealed && cache_seal_look(fd, &was);
+    mapped.bytes = map_file(fd, &mapped.len);
+    if (mapped.bytes == MAP_FAILED) {
+        return NULL;
+    }
+    mapped.head = (const void *)mapped.bytes;
+    struct trace *trace = take(&mapped, key, file);
+    if (trace != NULL && lasts) {
+        cache_seal_put(folder, name, fd, &was, key->layout);
+    }
+    if (trace != NULL && mapped.sealed) {
+        trace_own(trace)->owed = TRACE_OWED_SUMS;
+    }
+    return trace;
 }
 
 struct trace *cache_load(struct store_file *file)
@@ -363,16 +425,22 @@ struct trace *cache_load(struct store_file *file)
     struct cache_key key;
     struct buf name = {0};
     struct trace *trace = NULL;
-    size_t len = 0;
     if (cache_name(file, &name, &key) == 0 && cache_folder_open(&folder, NULL) == 0) {
         int fd = cache_folder_find(&folder, buf_text(&name));
-        void *bytes = fd < 0 ? MAP_FAILED : map_file(fd, &len);
         if (fd >= 0) {
+            trace = take_file(&folder, buf_text(&name), fd, &key, file);
             (void)close(fd);
         }
-        trace = bytes == MAP_FAILED ? NULL : cache_read(bytes, len, &key, file);
     }
     cache_folder_close(&folder);
     buf_free(&name);
     return trace;
+}
+
+int cache_compare(const struct trace *trace, const atomic_bool *stop)
+{
+    const struct trace_own *own = trace_own(trace);
+    struct mapped mapped = {
+        .bytes = own->map, .len = own->map_bytes, .head = own->map, .stop = stop};
+    return find_sections(&mapped) ? 0 : -1;
 }

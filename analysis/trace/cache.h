@@ -11,11 +11,22 @@
 #ifndef CUTLINE_TRACE_CACHE_H
 #define CUTLINE_TRACE_CACHE_H
 
+#include <stdatomic.h>
+
 #include "analysis/trace/trace.h"
 
 /* The trace of an open capture, mapped; NULL where there is no valid one. */
 struct trace *cache_load(struct store_file *file);
-/* Keeps the trace for its file. Does nothing where it cannot, or where the file has changed. */
-void cache_save(const struct trace *trace);
+/*
+ * Keeps the trace for its file, in a folder of at most so many MiB (0: CACHE_FOLDER_MIB), until *stop
+ * (NULL: to the end). Does nothing where the file has changed or cannot be known again. 0; -1 where the
+ * folder cannot take it, which err says.
+ */
+int cache_save(const struct trace *trace, uint32_t limit_mib, const atomic_bool *stop,
+               struct err *err);
+/* Compares the sums of all sections of a mapped trace, until *stop. 0, or -1: it is damaged. */
+int cache_compare(const struct trace *trace, const atomic_bool *stop);
+/* Forgets what is kept of the trace's capture. */
+void cache_forget(const struct trace *trace);
 
 #endif

@@ -110,13 +110,14 @@ int cache_name(const struct store_file *file, struct buf *name, struct cache_key
 uint64_t cache_section_bytes(const struct cache_head *head, int section);
 
 /*
- * The trace of a file's bytes, a writable mapping of len bytes that is the trace's from now on, also
- * where this fails. NULL where the bytes are not a whole, undamaged and sound trace of the key.
+ * The trace of a file's bytes, a mapping of len bytes that is the trace's from now on, also where this
+ * fails. NULL where the bytes are not a whole, undamaged and sound trace of the key.
  */
 struct trace *cache_read(void *bytes, size_t len, const struct cache_key *key,
                          struct store_file *file);
-/* Writes the trace to a file. 0, or -1 with errno set. */
-int cache_write(int fd, const struct trace *trace, const struct cache_key *key);
+/* Writes the trace to a file, until *stop (NULL: to the end). 0, or -1 with errno set. */
+int cache_write(int fd, const struct trace *trace, const struct cache_key *key,
+                const atomic_bool *stop);
 
 extern const char CACHE_MAGIC[8];
 

@@ -5,10 +5,16 @@
 #include <unistd.h>
 
 #include "analysis/store/cache_folder.h"
+#include "analysis/store/cache_seal.h"
 #include "analysis/trace/cache_layout.h"
+
+enum {
+    SAVE_BYTES = 1 << 20 /* written at a time: so often it is asked whether to go on */
+};
 
 struct cache_writer {
     int fd;
+    const atomic_bool *stop; /* NULL: never */
     struct cache_head head;
     bool failed; /* errno says why */
 };
@@ -22,8 +28,17 @@ struct cache_texts_of {
 
 static void put(struct cache_writer *writer, const void *data, size_t bytes)
 {
-    if (bytes > 0 && !writer->failed) {
-        writer->failed = cache_folder_write(writer->fd, data, bytes) != 0;
+    const unsigned char *at = data;
+    while (bytes > 0 && !writer->failed) {
+        size_t some = bytes < SAVE_BYTES ? bytes : SAVE_BYTES;
+        if (writer->stop != NULL && atomic_load(writer->stop)) {
+            errno = EINTR;
+            writer->failed = true;
+            break;
+        }
+        writer->failed = cache_folder_write(writer->fd, at, some) != 0;
+        at += some;
+        bytes -= some;
     }
 }
 
@@ -213,7 +228,8 @@ static void save_sections(struct cache_writer *writer, const struct trace *trace
 }
 
 /* The head comes first in the file, but is known last: until then 0 stands in its place. */
-int cache_write(int fd, const struct trace *trace, const struct cache_key *key)
+int cache_write(int fd, const struct trace *trace, const struct cache_key *key,
+                const atomic_bool *stop)
 {
     struct cache_writer *writer = calloc(1, sizeof *writer);
     struct cache_texts_of texts = {0};
@@ -221,6 +237,7 @@ int cache_write(int fd, const struct trace *trace, const struct cache_key *key)
         return -1;
     }
     writer->fd = fd;
+    writer->stop = stop;
     writer->head.key = *key;
     writer->failed = texts_collect(&texts, trace) != 0;
     (void)put_padded(writer, &(struct cache_head){0}, sizeof writer->head);
@@ -230,26 +247,74 @@ int cache_write(int fd, const struct trace *trace, const struct cache_key *key)
     writer->failed = writer->failed || lseek(fd, 0, SEEK_SET) != 0;
     put(writer, &writer->head, sizeof writer->head);
     int status = writer->failed ? -1 : 0;
+    int code = errno;
     free(texts.offset);
     buf_free(&texts.all);
     free(writer);
+    errno = code;
     return status;
 }
 
-void cache_save(const struct trace *trace)
+/* Seals what was just written: it is what this program made. */
+static void seal(const struct cache_folder *folder, const char *name, uint64_t rules)
+{
+    struct stat was;
+    int fd = cache_folder_find(folder, name);
+    if (fd >= 0) {
+        if (cache_seal_look(fd, &was)) {
+            cache_seal_put(folder, name, fd, &was, rules);
+        }
+        (void)close(fd);
+    }
+}
+
+static int save_into(const struct cache_folder *folder, const char *name, const struct trace *trace,
+                     const struct cache_key *key, const atomic_bool *stop)
+{
+    struct cache_part part;
+    if (cache_folder_begin(folder, "", &part) != 0 || cache_write(part.fd, trace, key, stop) != 0) {
+        int code = errno;
+        cache_folder_drop(&part);
+        errno = code;
+        return -1;
+    }
+    if (cache_folder_finish(&part, name) != 0) {
+        return -1;
+    }
+    seal(folder, name, key->layout);
+    return 0;
+}
+
+int cache_save(const struct trace *trace, uint32_t limit_mib, const atomic_bool *stop,
+               struct err *err)
 {
     const struct store_file *file = trace_own(trace)->file;
     struct cache_folder folder = {.fd = -1};
-    struct cache_part part;
     struct cache_key key;
     struct buf name = {0};
-    if (store_file_check(file, NULL) == 0 && cache_name(file, &name, &key) == 0 &&
-        cache_folder_open(&folder, NULL) == 0) {
-        if (cache_folder_begin(&folder, "", &part) == 0 && cache_write(part.fd, trace, &key) == 0) {
-            (void)cache_folder_finish(&part, buf_text(&name));
-        } else {
-            cache_folder_drop(&part);
+    int status = 0;
+    if (store_file_check(file, NULL) == 0 && cache_name(file, &name, &key) == 0) {
+        status = cache_folder_open(&folder, err);
+        folder.limit_mib = limit_mib > 0 ? limit_mib : folder.limit_mib;
+        errno = 0;
+        if (status == 0 && save_into(&folder, buf_text(&name), trace, &key, stop) != 0) {
+            status = err_set(err, "%s: cannot be written to: %s", buf_text(&folder.path),
+                             errno != 0 ? strerror(errno) : "others can read what is there");
         }
+    }
+    cache_folder_close(&folder);
+    buf_free(&name);
+    return status;
+}
+
+void cache_forget(const struct trace *trace)
+{
+    struct cache_folder folder = {.fd = -1};
+    struct cache_key key;
+    struct buf name = {0};
+    if (cache_name(trace_own(trace)->file, &name, &key) == 0 &&
+        cache_folder_open(&folder, NULL) == 0) {
+        (void)cache_folder_remove(&folder, buf_text(&name));
     }
     cache_folder_close(&folder);
     buf_free(&name);

@@ -297,17 +297,23 @@ static bool check_devices(const struct trace *trace)
     return next == trace->lane_count || trace->lanes[next].table != TRACE_GPU;
 }
 
-const char *trace_broken(const struct trace *trace)
+const char *trace_frame_broken(const struct trace *trace)
 {
-    const struct trace_own *own = trace_own(trace);
     if (!check_counts(trace)) {
         return "counts";
     }
     if (!check_names(trace)) {
         return "names";
     }
-    if (!check_lanes(trace)) {
-        return "lanes";
+    return check_lanes(trace) ? NULL : "lanes";
+}
+
+const char *trace_broken(const struct trace *trace)
+{
+    const struct trace_own *own = trace_own(trace);
+    const char *broken = trace_frame_broken(trace);
+    if (broken != NULL) {
+        return broken;
     }
     if (!check_tables(trace)) {
         return "events";

@@ -10,6 +10,7 @@
 #include "analysis/base/sort.h"
 #include "analysis/store/nsys_rep.h"
 #include "analysis/trace/cache.h"
+#include "analysis/trace/keep.h"
 #include "analysis/trace/trace_internal.h"
 
 enum {
@@ -361,7 +362,7 @@ static struct trace *load_rows(struct store_file *file, const struct trace_optio
 static struct trace *load_opened(struct store_file *file, const struct trace_options *options,
                                  struct err *err)
 {
-    bool cached = options->cache_events > 0 && options->kinds == 0 && options->rows_most == 0;
+    bool cached = options->cache_events > 0 && options->rows_most == 0;
     struct trace *trace = cached ? cache_load(file) : NULL;
     int64_t events = 0;
     if (trace != NULL) {
@@ -377,8 +378,12 @@ static struct trace *load_opened(struct store_file *file, const struct trace_opt
     for (int t = 0; trace != NULL && t < TRACE_TABLE_COUNT; t++) {
         events += trace->events[t].count;
     }
-    if (cached && trace != NULL && events >= options->cache_events) {
-        cache_save(trace);
+    if (cached && options->kinds == 0 && trace != NULL && events >= options->cache_events) {
+        trace_own(trace)->owed = TRACE_OWED_FILE;
+        trace_own(trace)->cache_mib = options->cache_mib;
+    }
+    if (trace != NULL && !options->keep_later) {
+        (void)trace_keep(trace, NULL, NULL);
     }
     return trace;
 }

@@ -2,15 +2,16 @@
 #include "analysis/trace/loader.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "analysis/trace/keep.h"
+
 struct loader {
     char *const *paths;
     int count;
-    int64_t cache_events;
+    struct trace_options options;
     pthread_t thread;
     pthread_mutex_t mutex; /* guards over */
     pthread_cond_t ended;
@@ -36,12 +37,10 @@ static int loader_tick(void *arg, int64_t done, int64_t total)
 static void *loader_thread(void *arg)
 {
     struct loader *loader = arg;
-    struct trace_options options = {
-        .cache_events = loader->cache_events, .progress = loader_tick, .progress_arg = loader};
     for (int i = 0; i < loader->count && loader->status == 0 && !atomic_load(&loader->stop); i++) {
         atomic_store(&loader->percent, 0);
         atomic_store(&loader->reading, i);
-        loader->traces[i] = trace_load(loader->paths[i], &options, &loader->err);
+        loader->traces[i] = trace_load(loader->paths[i], &loader->options, &loader->err);
         loader->status = loader->traces[i] == NULL ? -1 : 0;
     }
     (void)pthread_mutex_lock(&loader->mutex);
@@ -51,25 +50,8 @@ static void *loader_thread(void *arg)
     return NULL;
 }
 
-/* Starts the thread without any signal: those are for the thread that has the terminal. Only faults
- * are its own: a blocked one would end the process before anybody could clean up. */
-static int loader_launch(struct loader *loader)
-{
-    sigset_t all;
-    sigset_t old;
-    (void)sigfillset(&all);
-    (void)sigdelset(&all, SIGSEGV);
-    (void)sigdelset(&all, SIGBUS);
-    (void)sigdelset(&all, SIGFPE);
-    (void)sigdelset(&all, SIGILL);
-    (void)sigdelset(&all, SIGABRT);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &old);
-    int rc = pthread_create(&loader->thread, NULL, loader_thread, loader);
-    (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return rc;
-}
-
-struct loader *loader_start(char *const *paths, int count, int64_t cache_events, struct err *err)
+struct loader *loader_start(char *const *paths, int count, const struct trace_options *options,
+                            struct err *err)
 {
     struct loader *loader = calloc(1, sizeof *loader);
     if (loader == NULL) {
@@ -77,10 +59,16 @@ struct loader *loader_start(char *const *paths, int count, int64_t cache_events,
     }
     loader->paths = paths;
     loader->count = count < LOADER_FILES ? count : LOADER_FILES;
-    loader->cache_events = cache_events;
+    if (options != NULL) {
+        loader->options.cache_events = options->cache_events;
+        loader->options.cache_mib = options->cache_mib;
+    }
+    loader->options.keep_later = true;
+    loader->options.progress = loader_tick;
+    loader->options.progress_arg = loader;
     (void)pthread_mutex_init(&loader->mutex, NULL);
     (void)pthread_cond_init(&loader->ended, NULL);
-    if (loader_launch(loader) != 0) {
+    if (trace_thread(&loader->thread, loader_thread, loader) != 0) {
         free(loader);
         return err_null(err, "no thread to read a capture: too many processes?");
     }

@@ -17,9 +17,10 @@ enum {
 
 struct loader;
 
-/* Begins to read count (1 or 2) captures. cache_events as in trace_options. The paths must outlive
+/* Begins to read count (1 or 2) captures. options (may be NULL): those of the cache count. The paths must outlive
  * the loader. NULL on failure. */
-struct loader *loader_start(char *const *paths, int count, int64_t cache_events, struct err *err);
+struct loader *loader_start(char *const *paths, int count, const struct trace_options *options,
+                            struct err *err);
 /* Waits until all is read or has failed, at most so many ms. True when it is over. */
 bool loader_wait(struct loader *loader, int ms);
 /* How far it is: 0 to 100. */

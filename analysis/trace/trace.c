@@ -22,10 +22,6 @@ static void trace_free_arrays(struct trace *trace, struct trace_own *own)
     busy_free_unions(own, trace->device_count);
     free(trace->launch_ops);
     free(trace->gpu_busy_ns);
-    free(trace->names);
-    free(trace->processes);
-    free(trace->threads);
-    free(trace->devices);
     free(trace->lanes);
     free(own->open);
     free(own->cross);
@@ -42,6 +38,10 @@ void trace_free(struct trace *trace)
     } else {
         (void)munmap(own->map, own->map_bytes);
     }
+    free(trace->names);
+    free(trace->processes);
+    free(trace->threads);
+    free(trace->devices);
     for (int t = 0; t < TRACE_TABLE_COUNT; t++) {
         free(own->table_lanes[t]);
     }

@@ -249,8 +249,11 @@ struct trace_options {
      * while the rest is read: no cache, no .nsys-rep. */
     int64_t rows_most;
     /* A capture with so many events or more is kept, as a trace, in the user's cache folder, and is
-     * taken from there while it is the same file; 0 = no cache. Only without kinds. */
+     * taken from there while it is the same file; 0 = no cache. With kinds it is taken, not kept. */
     int64_t cache_events;
+    uint32_t cache_mib; /* all of the cache folder; 0 = CACHE_FOLDER_MIB */
+    bool
+        keep_later; /* the caller keeps it, by trace_keep_start (keep.h); else it is done at once */
     /* Called now and then while loading with rows done and the bound of all, with 0 and 0 while nsys
      * exports; may be NULL. Another thread may call it. A nonzero return stops the loading ("interrupted"). */
     int (*progress)(void *arg, int64_t done, int64_t total);

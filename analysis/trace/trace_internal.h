@@ -197,6 +197,13 @@ struct track {
     bool unsorted;
 };
 
+/* What nobody waits for: see keep.h. */
+enum trace_owed {
+    TRACE_OWED_NOTHING,
+    TRACE_OWED_FILE, /* to be kept in the cache */
+    TRACE_OWED_SUMS, /* was taken by its seal: its sums are still to be compared */
+};
+
 struct trace_own {
     struct intern texts; /* every text that the trace points to */
     struct arena arena; /* small arrays */
@@ -208,8 +215,10 @@ struct trace_own {
     uint32_t *cross; /* likewise */
     uint32_t cross_count;
     struct busy_arrays *unions; /* one for each device */
-    void *map; /* a cached trace: all arrays but table_lanes lie in here */
+    void *map; /* a cached trace: its columns, lanes, sums and texts lie in here */
     size_t map_bytes;
+    enum trace_owed owed;
+    uint32_t cache_mib; /* as in trace_options */
 };
 
 /* trace.c: own.table_lanes from the lanes. 0, or -1 without memory. */
@@ -294,6 +303,8 @@ int link_launches(struct load *load, struct err *err);
 /* check.c: what of the model is not as trace.h promises, in a word; NULL where all is. For a model that
  * was not made by this program just now. O(n). */
 const char *trace_broken(const struct trace *trace);
+/* The part of it that looks at counts, names and lanes alone. O(names + lanes). */
+const char *trace_frame_broken(const struct trace *trace);
 
 /* busy.c: gpu_busy_ns and the union of every device. */
 int busy_build(struct trace *trace, struct trace_own *own, struct err *err);

@@ -9,7 +9,8 @@
 
 enum config_type {
     CONFIG_TEXT,
-    CONFIG_BOOL
+    CONFIG_BOOL,
+    CONFIG_NUMBER
 };
 
 struct config_setting {
@@ -17,7 +18,7 @@ struct config_setting {
     enum config_type type;
     size_t at; /* offsetof in struct config */
     const char *initial;
-    const char *choices; /* "dark light safe"; NULL: yes no */
+    const char *choices; /* "dark light safe"; NULL: yes no, or a number */
     const char *help;
 };
 
@@ -32,11 +33,16 @@ static const struct config_setting CONFIG_SETTINGS[] = {
      "click, drag and wheel; no leaves the mouse to the terminal"},
     {"hide", CONFIG_BOOL, offsetof(struct config, hide), "no", NULL,
      "hide what the filter leaves out instead of dimming it"},
+    {"cache-mib", CONFIG_NUMBER, offsetof(struct config, cache_mib), "4096", NULL,
+     "MiB for captures that are kept ready in the cache folder; 0 keeps none"},
+    {"cache-events", CONFIG_NUMBER, offsetof(struct config, cache_events), "1000000", NULL,
+     "captures of so many events or more are kept ready"},
 };
 
 enum {
     CONFIG_SETTING_COUNT = sizeof CONFIG_SETTINGS / sizeof CONFIG_SETTINGS[0],
-    CONFIG_VALUE_BYTES = 16
+    CONFIG_VALUE_BYTES = 16,
+    CONFIG_DIGITS = 9
 };
 
 /* A piece of a line. */
@@ -62,11 +68,31 @@ static bool config_among(const struct config_word *word, const char *choices)
     return false;
 }
 
+static int config_number(const struct config_setting *setting, const struct config_word *value,
+                         uint32_t *out, struct err *err)
+{
+    uint32_t number = 0;
+    for (size_t i = 0; i < value->len && value->len <= CONFIG_DIGITS; i++) {
+        if (value->text[i] < '0' || value->text[i] > '9') {
+            return err_set(err, "%s is a number", setting->name);
+        }
+        number = number * 10 + (uint32_t)(value->text[i] - '0');
+    }
+    if (value->len == 0 || value->len > CONFIG_DIGITS) {
+        return err_set(err, "%s is a number", setting->name);
+    }
+    *out = number;
+    return 0;
+}
+
 static int config_set(struct config *config, const struct config_setting *setting,
                       const struct config_word *value, struct err *err)
 {
     const char *choices = setting->choices != NULL ? setting->choices : "yes no";
     char *at = (char *)config + setting->at;
+    if (setting->type == CONFIG_NUMBER) {
+        return config_number(setting, value, (uint32_t *)(void *)at, err);
+    }
     if (!config_among(value, choices) || value->len >= CONFIG_VALUE_BYTES) {
         return err_set(err, "%s is one of: %s", setting->name, choices);
     }
@@ -197,8 +223,10 @@ void config_default(struct buf *out)
     for (int i = 0; i < CONFIG_SETTING_COUNT; i++) {
         const struct config_setting *setting = &CONFIG_SETTINGS[i];
         buf_addf(out, "\n# %s: %s\n#%s = %s\n", setting->help,
-                 setting->choices != NULL ? setting->choices : "yes no", setting->name,
-                 setting->initial);
+                 setting->choices != NULL         ? setting->choices
+                 : setting->type == CONFIG_NUMBER ? "a number"
+                                                  : "yes no",
+                 setting->name, setting->initial);
     }
     buf_adds(out, "\n# Keys: key ACTION = KEY ...; a key is taken from the action that had it.\n");
     for (int i = 0; i < ACTION_COUNT; i++) {

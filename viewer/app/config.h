@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "analysis/base/buf.h"
 #include "analysis/base/err.h"
@@ -23,6 +24,8 @@ struct config {
     char color[16]; /* "auto", "never", "256", ... */
     bool ascii;
     bool mouse;
+    uint32_t cache_mib; /* room for the cache folder; 0 = nothing is kept */
+    uint32_t cache_events; /* captures of fewer are not kept */
     bool hide; /* what the filter leaves out is hidden, not dimmed */
 };
 

@@ -14,6 +14,7 @@
 #include "viewer/app/actions.h"
 #include "viewer/app/keys.h"
 #include "viewer/cli/command.h"
+#include "viewer/cli/kept.h"
 #include "viewer/cli/nsys_options.h"
 #include "viewer/cli/opts.h"
 #include "viewer/cli/tables.h"
@@ -31,6 +32,7 @@ struct analyze_args {
     bool quiet;
     bool spreadsheet;
     bool all;
+    bool no_cache;
 };
 
 static const char *rule_at(size_t i)
@@ -66,6 +68,8 @@ static const struct opts_option OPTIONS[] = {
      .at = offsetof(struct analyze_args, input.sqlite),
      .help =
          "The export of a report of nsys: it is read in place of the report, where it is there."},
+    {0, "no-cache", .kind = OPTS_FLAG, .at = offsetof(struct analyze_args, no_cache),
+     .help = KEPT_HELP},
     {.kind = OPTS_GROUP, .help = "How to print it"},
     {'f', "format", "FORMAT", .kind = OPTS_CHOICE, .choices = "column|table|csv|tsv|json",
      .at = offsetof(struct analyze_args, format),
@@ -387,9 +391,10 @@ static int prepare(struct analyze *run, const struct opts_rest *rest, struct cal
 static int run_all(struct analyze *run, const struct calls *calls)
 {
     bool findings = calls->count == 0 || run->args->fail_on.count > 0;
-    const struct trace_options load = {
+    struct trace_options load = {
         .kinds = findings ? 0 : tables_kinds(calls->list, calls->count, &run->options)};
     int status = COMMAND_DONE;
+    kept_options(run->args->no_cache, &load);
     run->trace = trace_load(run->form.path, &load, &run->err);
     if (run->trace == NULL) {
         output_error(COMMAND_ANALYZE.name, &run->err);
@@ -405,6 +410,7 @@ static int run_all(struct analyze *run, const struct calls *calls)
         trace_free(run->trace);
         return COMMAND_FAILED;
     }
+    struct trace_keep *keep = kept_begin(run->trace);
     for (size_t i = 0; i < calls->count; i++) {
         rule_run(run, &calls->list[i]);
     }
@@ -416,6 +422,7 @@ static int run_all(struct analyze *run, const struct calls *calls)
         status = findings_run(run, calls->count == 0);
     }
     shared_free(run->shared);
+    run->failed = kept_end(COMMAND_ANALYZE.name, keep) != 0 || run->failed;
     trace_free(run->trace);
     return run->failed ? COMMAND_FAILED : status;
 }

@@ -11,6 +11,7 @@
 #include "analysis/diff/diff_table.h"
 #include "analysis/diff/diff_text.h"
 #include "viewer/cli/command.h"
+#include "viewer/cli/kept.h"
 #include "viewer/cli/opts.h"
 #include "viewer/cli/tables.h"
 
@@ -32,6 +33,7 @@ struct diff_args {
     bool force;
     bool quiet;
     bool spreadsheet;
+    bool no_cache;
 };
 
 static const struct opts_option OPTIONS[] = {
@@ -53,6 +55,8 @@ static const struct opts_option OPTIONS[] = {
      .help = "Exit with status 3 where NEW is slower than BASE by more than PERCENT: its span, its "
              "GPU busy time, or the mean of a kernel, copy or range with 1 % of the time of its "
              "kind, beyond the noise; with status 1 where one of them has no GPU work."},
+    {0, "no-cache", .kind = OPTS_FLAG, .at = offsetof(struct diff_args, no_cache),
+     .help = KEPT_HELP},
     {.kind = OPTS_GROUP, .help = "How to print it"},
     {'f', "format", "FORMAT", .kind = OPTS_CHOICE, .choices = "column|table|csv|tsv|json",
      .at = offsetof(struct diff_args, format),
@@ -100,6 +104,7 @@ struct compare {
     struct diff_options options;
     const char *paths[2];
     struct trace *traces[2];
+    struct trace_keep *keeps[2];
     struct facts *facts[2];
     struct diff diff;
     double limit; /* percent, -1 = none */
@@ -146,11 +151,14 @@ static int prepare(struct compare *run, const struct opts_rest *rest)
 
 static int load(struct compare *run)
 {
+    struct trace_options options = {0};
+    kept_options(run->args->no_cache, &options);
     for (int i = 0; i < 2; i++) {
-        run->traces[i] = trace_load(run->paths[i], NULL, &run->err);
+        run->traces[i] = trace_load(run->paths[i], &options, &run->err);
         if (run->traces[i] == NULL) {
             return err_prefix(&run->err, i == 0 ? "BASE" : "NEW");
         }
+        run->keeps[i] = kept_begin(run->traces[i]);
         run->facts[i] = facts_new(run->traces[i], &run->err);
         if (run->facts[i] == NULL) {
             return -1;
@@ -314,6 +322,7 @@ static int compare_main(struct compare *run, const struct opts_rest *rest)
     diff_free(&run->diff);
     for (int i = 0; i < 2; i++) {
         facts_free(run->facts[i]);
+        status = kept_end(COMMAND_DIFF.name, run->keeps[i]) != 0 ? COMMAND_FAILED : status;
         trace_free(run->traces[i]);
     }
     return status;

@@ -10,6 +10,7 @@
 #include "analysis/table/document.h"
 #include "analysis/table/gzip.h"
 #include "viewer/cli/command.h"
+#include "viewer/cli/kept.h"
 #include "viewer/cli/opts.h"
 #include "viewer/cli/tables.h"
 
@@ -30,6 +31,7 @@ struct export_args {
     bool no_flows;
     bool no_counters;
     bool spreadsheet;
+    bool no_cache;
 };
 
 /* Tables of events, then reports, then rules. */
@@ -80,6 +82,8 @@ static const struct opts_option OPTIONS[] = {
      .help = "chrome: leave out the arrows from calls to their ops."},
     {0, "no-counters", .kind = OPTS_FLAG, .at = offsetof(struct export_args, no_counters),
      .help = "chrome: leave out the counters of busy share and launches."},
+    {0, "no-cache", .kind = OPTS_FLAG, .at = offsetof(struct export_args, no_cache),
+     .help = KEPT_HELP},
     {.kind = OPTS_END},
 };
 
@@ -259,7 +263,10 @@ static int export_main(struct export *run)
         output_error(COMMAND_EXPORT.name, &run->err);
         return COMMAND_USAGE;
     }
-    run->trace = trace_load(run->path, NULL, &run->err);
+    struct trace_options options = {0};
+    kept_options(run->args->no_cache, &options);
+    run->trace = trace_load(run->path, &options, &run->err);
+    struct trace_keep *keep = kept_begin(run->trace);
     int rc = run->trace == NULL ? -1 : 0;
     if (rc == 0) {
         tables_say_outside(COMMAND_EXPORT.name, "filter-time", run->trace, run->options.begin_ns,
@@ -267,10 +274,11 @@ static int export_main(struct export *run)
         tables_say_left_out(COMMAND_EXPORT.name, run->path, run->trace);
         rc = write_file(run);
     }
-    trace_free(run->trace);
     if (rc != 0) {
         output_error(COMMAND_EXPORT.name, &run->err);
     }
+    rc = kept_end(COMMAND_EXPORT.name, keep) != 0 ? -1 : rc;
+    trace_free(run->trace);
     return rc == 0 ? COMMAND_DONE : COMMAND_FAILED;
 }
 

@@ -3,6 +3,7 @@
 
 #include "analysis/report/info.h"
 #include "viewer/cli/command.h"
+#include "viewer/cli/kept.h"
 #include "viewer/cli/opts.h"
 #include "viewer/cli/output.h"
 
@@ -13,6 +14,7 @@ enum info_format {
 
 struct info_args {
     int format; /* enum info_format */
+    bool no_cache;
 };
 
 static const struct opts_option OPTIONS[] = {
@@ -23,6 +25,10 @@ static const struct opts_option OPTIONS[] = {
      .choices = "text|json",
      .at = offsetof(struct info_args, format),
      .help = "Form of the output. The default is text."},
+    {.name = "no-cache",
+     .kind = OPTS_FLAG,
+     .at = offsetof(struct info_args, no_cache),
+     .help = KEPT_HELP},
     {.kind = OPTS_END},
 };
 
@@ -68,11 +74,15 @@ static int info_run(int argc, char **argv)
     if (!opts_begin(&COMMAND_INFO, argc, argv, &args, &rest, &status)) {
         return status;
     }
-    struct trace *trace = trace_load(rest.argv[0], NULL, &err);
+    struct trace_options options = {0};
+    kept_options(args.no_cache, &options);
+    struct trace *trace = trace_load(rest.argv[0], &options, &err);
+    struct trace_keep *keep = kept_begin(trace);
     status = trace == NULL || info_print(trace, &args, &err) != 0 ? COMMAND_FAILED : COMMAND_DONE;
     if (status == COMMAND_FAILED) {
         output_error(argv[0], &err);
     }
+    status = kept_end(argv[0], keep) != 0 ? COMMAND_FAILED : status;
     trace_free(trace);
     return status;
 }

@@ -12,6 +12,7 @@
 
 #include "analysis/trace/trace.h"
 #include "viewer/cli/command.h"
+#include "viewer/cli/kept.h"
 #include "viewer/cli/nsys_options.h"
 #include "viewer/cli/opts.h"
 #include "viewer/cli/output.h"
@@ -29,6 +30,7 @@ struct stats_args {
     bool force;
     bool quiet;
     bool spreadsheet;
+    bool no_cache;
 };
 
 static const char *report_at(size_t i)
@@ -56,6 +58,8 @@ static const struct opts_option OPTIONS[] = {
      .at = offsetof(struct stats_args, input.sqlite),
      .help =
          "The export of a report of nsys: it is read in place of the report, where it is there."},
+    {0, "no-cache", .kind = OPTS_FLAG, .at = offsetof(struct stats_args, no_cache),
+     .help = KEPT_HELP},
     {.kind = OPTS_GROUP, .help = "How to print it"},
     {'f', "format", "FORMAT", .kind = OPTS_LIST, .choices = "column|table|csv|tsv|json",
      .at = offsetof(struct stats_args, formats),
@@ -271,9 +275,9 @@ static void print_table(struct stats *run, size_t i, struct tables_page *page)
 
 static int print_tables(struct stats *run)
 {
-    const struct trace_options load = {.kinds =
-                                           tables_kinds(run->calls, run->count, &run->options)};
+    struct trace_options load = {.kinds = tables_kinds(run->calls, run->count, &run->options)};
     struct tables_page page = {0};
+    kept_options(run->args->no_cache, &load);
     run->trace = trace_load(run->path, &load, &run->err);
     run->shared = run->trace == NULL ? NULL : shared_new(run->trace, &run->err);
     if (run->shared == NULL) {
@@ -281,6 +285,7 @@ static int print_tables(struct stats *run)
         trace_free(run->trace);
         return COMMAND_FAILED;
     }
+    struct trace_keep *keep = kept_begin(run->trace);
     tables_say_outside(COMMAND_STATS.name, "filter-time", run->trace, run->options.begin_ns,
                        run->options.end_ns);
     tables_say_left_out(COMMAND_STATS.name, run->path, run->trace);
@@ -293,6 +298,7 @@ static int print_tables(struct stats *run)
         run->failed = true;
     }
     shared_free(run->shared);
+    run->failed = kept_end(COMMAND_STATS.name, keep) != 0 || run->failed;
     trace_free(run->trace);
     return run->failed ? COMMAND_FAILED : COMMAND_DONE;
 }

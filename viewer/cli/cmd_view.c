@@ -9,6 +9,7 @@
 #include "viewer/app/keydoc.h"
 #include "viewer/cli/cmd_view_run.h"
 #include "viewer/cli/command.h"
+#include "viewer/cli/kept.h"
 #include "viewer/cli/output.h"
 
 enum {
@@ -38,9 +39,7 @@ static const struct opts_option VIEW_OPTIONS[] = {
     {0, "no-mouse", .kind = OPTS_FLAG, .at = offsetof(struct view_args, no_mouse),
      .help = "Leave the mouse to the terminal. Always so in GNU screen, which would keep Escape "
              "back."},
-    {0, "no-cache", .kind = OPTS_FLAG, .at = offsetof(struct view_args, no_cache),
-     .help = "Read the capture itself, and keep nothing of it. Else a capture of more than a "
-             "million events is kept ready in the cache folder."},
+    {0, "no-cache", .kind = OPTS_FLAG, .at = offsetof(struct view_args, no_cache), .help = KEPT_HELP},
     {.kind = OPTS_GROUP, .help = "Without a terminal"},
     {0, "dump", "WHAT", .kind = OPTS_TEXT, .choices = "text|roles|taken|forms", .bare = "text",
      .at = offsetof(struct view_args, dump),

@@ -16,6 +16,7 @@
 #include "viewer/app/state.h"
 #include "viewer/app/tour.h"
 #include "viewer/cli/cmd_view_state.h"
+#include "viewer/cli/kept.h"
 #include "viewer/cli/output.h"
 #include "viewer/paint/copied.h"
 #include "viewer/paint/screen.h"
@@ -26,7 +27,6 @@ enum {
     VIEW_SIZE_MAX = 1000,
     VIEW_FILE_MAX = 1 << 20,
     VIEW_PATH_BYTES = 1024,
-    VIEW_CACHE_EVENTS = 1000000,
     VIEW_STOP_MS = 200, /* so long a thread may take to end by itself */
     VIEW_QUICK_MS = 250, /* what is read by then needs no word about it */
     VIEW_PREVIEW_ROWS = 20000, /* of each table, while the rest is read */
@@ -106,6 +106,7 @@ int view_config(struct config *config, struct err *err)
 struct view {
     struct trace *traces[2];
     struct app *apps[2];
+    struct trace_keep *keeps[2]; /* what the traces are owed */
     struct session session;
     struct config *config; /* owned by view_open */
     int cols;
@@ -198,18 +199,13 @@ static void view_title(const char *path, char *title, size_t room)
     (void)snprintf(title, room, "%.*s", (int)(len < room ? len : room - 1), base);
 }
 
-/* Captures of fewer events load in a blink. */
-static int64_t view_cache_events(const struct view_args *args)
-{
-    return args->no_cache ? 0 : VIEW_CACHE_EVENTS;
-}
-
 static int view_side(struct view *view, int i, const char *path, const struct view_args *args,
                      struct err *err)
 {
     char title[APP_TITLE_BYTES];
     if (view->traces[i] == NULL) {
-        struct trace_options options = {.cache_events = view_cache_events(args)};
+        struct trace_options options = {0};
+        kept_configured(args->no_cache, view->config, &options);
         view->traces[i] = trace_load(path, &options, err);
     }
     if (view->traces[i] == NULL) {
@@ -261,6 +257,7 @@ static void view_close(struct view *view)
     }
     for (int i = 0; i < 2; i++) {
         app_close(view->apps[i]);
+        (void)trace_keep_end(view->keeps[i], false, NULL);
         trace_free(view->traces[i]);
     }
 }
@@ -283,6 +280,7 @@ static struct view_args view_settle_args(const struct view_args *given, const st
 
 /* A terminal with what it shows while captures are read. */
 struct view_screen {
+    const struct view *view; /* what is shown */
     struct terminal *term;
     struct frame_style style;
     struct loader *loader; /* NULL = nothing is being read */
@@ -290,9 +288,31 @@ struct view_screen {
     struct buf before; /* owned: the choices as they were when all was read */
 };
 
+/* What is owed is done while the person looks at the first frame. */
+static void view_keep(struct view *view)
+{
+    for (int i = 0; i < 2; i++) {
+        view->keeps[i] = view->traces[i] == NULL ? NULL : trace_keep_start(view->traces[i]);
+    }
+}
+
+/* Is what a trace is owed over? */
+static bool view_keep_over(const struct view *view)
+{
+    bool over = false;
+    for (int i = 0; i < 2; i++) {
+        over =
+            over || (view->keeps[i] != NULL && trace_keep_state(view->keeps[i]) != TRACE_KEPT_BUSY);
+    }
+    return over;
+}
+
 static bool view_task_over(void *arg, char *text, size_t room)
 {
     struct view_screen *screen = arg;
+    if (screen->loader == NULL) {
+        return view_keep_over(screen->view);
+    }
     if (loader_wait(screen->loader, 0)) {
         return true;
     }
@@ -352,6 +372,7 @@ static int view_swap(struct view *view, struct view_screen *screen, const struct
     view_close(view);
     *view = fresh;
     session_moved(&view->session);
+    view_keep(view);
     screen->preview = false;
     struct app *app = session_app(&view->session);
     if (touched) {
@@ -413,8 +434,35 @@ static void view_preview(struct view *view, struct view_screen *screen,
 static int view_start(struct view_screen *screen, const struct opts_rest *rest,
                       const struct view_args *args, struct err *err)
 {
-    screen->loader = loader_start(rest->argv, rest->argc, view_cache_events(args), err);
+    struct trace_options options = {0};
+    kept_configured(args->no_cache, screen->view->config, &options);
+    screen->loader = loader_start(rest->argv, rest->argc, &options, err);
     return screen->loader == NULL ? -1 : 0;
+}
+
+/* Says what came of what the traces were owed. A damaged file was forgotten: the capture is read. */
+static void view_kept(struct view *view, struct view_screen *screen, const struct opts_rest *rest,
+                      const struct view_args *args)
+{
+    for (int i = 0; i < 2; i++) {
+        struct err err = {""};
+        if (view->keeps[i] == NULL || trace_keep_state(view->keeps[i]) == TRACE_KEPT_BUSY) {
+            continue;
+        }
+        enum trace_kept state = trace_keep_end(view->keeps[i], true, &err);
+        view->keeps[i] = NULL;
+        if (state == TRACE_KEPT_NOT) {
+            app_say(session_app(&view->session), "nothing is kept for the next time: %s", err.text);
+        } else if (state == TRACE_KEPT_DAMAGED) {
+            app_fail(session_app(&view->session), "what was kept is damaged: reading it again");
+            (void)view_start(screen, rest, args, NULL);
+        }
+    }
+}
+
+static bool view_owes(const struct view *view)
+{
+    return view->keeps[0] != NULL || view->keeps[1] != NULL;
 }
 
 /* Shows what there is until the person leaves. 0, a signal number, or -1. */
@@ -426,7 +474,7 @@ static int view_loop(struct view *view, struct view_screen *screen, const struct
     int rc;
     view_title(rest->argv[0], title, sizeof title);
     do {
-        const struct loop_task *beside = screen->loader != NULL ? &task : NULL;
+        const struct loop_task *beside = screen->loader != NULL || view_owes(view) ? &task : NULL;
         rc = view->open ? loop_run(screen->term, &view->session, &screen->style, beside, err)
                         : loop_wait(screen->term, title, &screen->style, &task, false, err);
         if (rc == LOOP_RELOAD) {
@@ -434,6 +482,8 @@ static int view_loop(struct view *view, struct view_screen *screen, const struct
             if (screen->loader == NULL && view_start(screen, rest, args, err) != 0) {
                 app_fail(session_app(&view->session), "%s", err->text);
             }
+        } else if (rc == LOOP_TASK && screen->loader == NULL) {
+            view_kept(view, screen, rest, args);
         } else if (rc == LOOP_TASK) {
             rc = view_swap(view, screen, rest, args, err) == 0 ? LOOP_TASK : -1;
         }
@@ -472,7 +522,7 @@ static void leave_loader(struct loader *loader)
 static int view_show(struct view *view, const struct opts_rest *rest, const struct view_args *args,
                      struct frame_style style, int *signal_number, struct err *err)
 {
-    struct view_screen screen = {.style = style};
+    struct view_screen screen = {.view = view, .style = style};
     int rc = view_start(&screen, rest, args, err);
     if (rc == 0 && loader_wait(screen.loader, VIEW_QUICK_MS)) {
         rc = view_swap(view, &screen, rest, args, err);
@@ -497,6 +547,17 @@ static int view_show(struct view *view, const struct opts_rest *rest, const stru
     return rc < 0 ? -1 : 0;
 }
 
+/* After the frame was printed. 0, or -1: it came from a damaged file. */
+static int view_end_keeps(struct view *view)
+{
+    int rc = 0;
+    for (int i = 0; i < 2; i++) {
+        rc = kept_end("view", view->keeps[i]) != 0 ? -1 : rc;
+        view->keeps[i] = NULL;
+    }
+    return rc;
+}
+
 int view_open(const struct opts_rest *rest, const struct view_args *given, int *signal_number,
               struct err *err)
 {
@@ -516,7 +577,9 @@ int view_open(const struct opts_rest *rest, const struct view_args *given, int *
         rc = view_show(&view, rest, &args, style, signal_number, err);
     } else if (rc == 0) {
         rc = view_load(&view, rest, &args, err);
+        view_keep(&view);
         rc = rc == 0 ? view_dump(&view.session, &args, style, err) : rc;
+        rc = view_end_keeps(&view) != 0 && rc == 0 ? err_set(err, "what was kept is damaged") : rc;
     }
     view_close(&view);
     free(config);

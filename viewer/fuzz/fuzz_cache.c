@@ -43,7 +43,7 @@ static const struct sample *sample(void)
     all.file = tmpfile();
     FUZZ_HOLDS(trace != NULL && all.file != NULL);
     memset(&all.key, 7, sizeof all.key);
-    FUZZ_HOLDS(cache_write(fileno(all.file), trace, &all.key) == 0);
+    FUZZ_HOLDS(cache_write(fileno(all.file), trace, &all.key, NULL) == 0);
     off_t len = lseek(fileno(all.file), 0, SEEK_END);
     FUZZ_HOLDS(len > 0);
     all.len = (size_t)len;

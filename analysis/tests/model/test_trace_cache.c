@@ -338,7 +338,7 @@ static void a_full_disk_is_told(void **state)
     (void)state;
     if (fd >= 0) {
         errno = 0;
-        assert_int_equal(cache_write(fd, trace, &key), -1);
+        assert_int_equal(cache_write(fd, trace, &key, NULL), -1);
         assert_int_equal(errno, ENOSPC);
         assert_int_equal(close(fd), 0);
     }
