@@ -59,6 +59,8 @@ struct rank {
     uint32_t most; /* the device that it waited for most, TRACE_NONE = it did not wait */
     int64_t most_ns; /* ... and how long */
     uint32_t longest; /* GPU index of its longest, TRACE_NONE = none */
+    int64_t beside_ns; /* of its communication, sums of durations: on lanes with compute kernels */
+    int64_t sum_ns; /* ... on all */
     uint32_t by_operation[ARRAY_LEN(OPERATIONS) + 1];
 };
 
@@ -116,8 +118,13 @@ static int gather(const struct report_context *context, struct ranks *out)
         if (lane->table != TRACE_GPU || !select_lane(trace, context->select, lane)) {
             continue;
         }
+        struct rank *rank = &out->list[lane->device];
+        int64_t lane_ns = 0;
+        uint32_t kernels = 0;
+        size_t before = out->all_count;
         for (uint32_t i = lane->first; i < lane->first + lane->count; i++) {
             const struct trace_name *name = &trace->names[gpu->name[i]];
+            kernels += overlap_class_of(name) == OVERLAP_COMPUTE;
             if (overlap_class_of(name) != OVERLAP_COMMUNICATION ||
                 !select_time(context->select, gpu->begin_ns[i], gpu->end_ns[i])) {
                 continue;
@@ -129,7 +136,10 @@ static int gather(const struct report_context *context, struct ranks *out)
             out->all = all;
             all[out->all_count++] = (struct collective){lane->device, operation_of(name),
                                                         gpu->begin_ns[i], gpu->end_ns[i], i};
+            lane_ns += gpu->end_ns[i] - gpu->begin_ns[i];
         }
+        rank->sum_ns += lane_ns;
+        rank->beside_ns += kernels * UINT64_C(10) >= out->all_count - before ? lane_ns : 0;
     }
     if (out->all_count > 0) {
         sort_list(out->all, out->all_count, sizeof *out->all, by_place);
@@ -438,6 +448,8 @@ static void add(struct findings_maker *maker, const struct ranks *found, uint32_
              timefmt_duration(rank->exposed_ns, exposed),
              timefmt_duration(rank->communication_ns, all));
     put_operations(&evidence, rank);
+    buf_addf(&evidence, "; %.0f %% of it on streams of other kernels",
+             findings_percent(rank->beside_ns, rank->sum_ns));
     if (most != TRACE_NONE) {
         const struct rank *late = &found->list[most];
         buf_addf(&evidence,
@@ -461,7 +473,8 @@ static void add(struct findings_maker *maker, const struct ranks *found, uint32_
                  trace->devices[most].id, timefmt_duration(found->list[most].compute_ns, theirs),
                  id, timefmt_duration(rank->compute_ns, mine));
     } else {
-        buf_adds(&advice, DETECT_COMMUNICATION.rule.advice);
+        uint32_t facts = rank->beside_ns * 2 >= rank->sum_ns ? ADVICE_SAME_STREAM : 0;
+        buf_adds(&advice, findings_advice(maker, ADVICE_OF_COMMUNICATION, facts, TRACE_NONE));
     }
     const struct finding one = {
         .rule = DETECT_COMMUNICATION.rule.name,
@@ -513,8 +526,8 @@ const struct detector DETECT_COMMUNICATION = {
              .title = "Communication",
              .kind = REPORT_RULE,
              .help = "communication without compute beside it, and which device comes last",
-             .advice = "Communicate while kernels run: a stream of its own, smaller pieces that "
-                       "begin earlier, fewer and larger messages.",
+             .advice = "Communicate while kernels run: a stream of its own, pieces that begin "
+                       "earlier.",
              .missing = "NCCL kernel data",
              .args = ARGS,
              .kinds = RULES_OPS,

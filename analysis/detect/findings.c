@@ -165,7 +165,51 @@ static void drop_all(struct findings_maker *maker)
     }
     free(maker->asked);
     free(maker->zone_ns);
+    free(maker->programs);
     select_free(&maker->select);
+}
+
+uint32_t findings_program(const struct findings_maker *maker, uint32_t process)
+{
+    return process == TRACE_NONE ? 0 : program_words(&maker->programs[process]);
+}
+
+const char *findings_advice(struct findings_maker *maker, int topic, uint32_t facts,
+                            uint32_t process)
+{
+    struct buf text = {0};
+    const struct advice_case of = {
+        .topic = topic, .facts = facts | maker->capture_facts | findings_program(maker, process)};
+    advice_put(&text, &of);
+    const char *kept = findings_keep(maker, &text);
+    buf_free(&text);
+    return kept;
+}
+
+/* "python (4242): PyTorch (kernel names)", a line for each process with a framework. 0 or -1. */
+static int know_programs(struct findings_maker *maker)
+{
+    const struct trace *trace = maker->trace;
+    struct buf lines = {0};
+    maker->programs = programs_new(trace, shared_store(maker->shared, NULL), maker->err);
+    if (maker->programs == NULL) {
+        return -1;
+    }
+    maker->capture_facts = advice_of_capture(maker->facts);
+    for (uint32_t p = 0; p < trace->process_count; p++) {
+        const struct trace_process *process = &trace->processes[p];
+        if ((program_words(&maker->programs[p]) & PROGRAM_FRAMEWORKS) != 0) {
+            utf8_sanitize(&lines, process->name, process->name_len, false);
+            buf_addf(&lines, " (%lld): ", (long long)process->pid);
+            program_put(&lines, &maker->programs[p]);
+            buf_addc(&lines, '\n');
+        }
+    }
+    const char *about = arena_copy(&maker->out->arena, buf_text(&lines), lines.len);
+    maker->failed |= about == NULL || buf_failed(&lines);
+    maker->out->about = about != NULL ? about : "";
+    buf_free(&lines);
+    return 0;
 }
 
 static int detect_all(struct findings_maker *maker)
@@ -197,7 +241,7 @@ int findings_make(struct shared *shared, const struct findings_options *options,
                                    .options = options,
                                    .out = out,
                                    .err = err};
-    int rc = maker.facts == NULL ? -1 : detect_all(&maker);
+    int rc = maker.facts == NULL || know_programs(&maker) != 0 ? -1 : detect_all(&maker);
     drop_all(&maker);
     if (rc == 0 && maker.failed) {
         rc = err_nomem(err, "the findings");

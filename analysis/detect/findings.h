@@ -39,6 +39,7 @@ struct findings {
     struct finding *list; /* largest recoverable time first, unknown last; then those whose time
                              another one counts already */
     size_t count;
+    const char *about; /* lines on the programs, "" = none */
     struct arena arena; /* the texts, sanitised */
 };
 

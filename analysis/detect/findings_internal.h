@@ -4,6 +4,7 @@
 #ifndef CUTLINE_DETECT_FINDINGS_INTERNAL_H
 #define CUTLINE_DETECT_FINDINGS_INTERNAL_H
 
+#include "analysis/detect/advice.h"
 #include "analysis/detect/findings.h"
 #include "analysis/filter/select.h"
 
@@ -18,6 +19,8 @@ struct findings_maker {
     struct selection select; /* what the options keep */
     struct findings_asked *asked; /* parallel to DETECTOR_LIST */
     int64_t sync_idle_ns; /* idle time that synchronising calls explain; by idle_gaps */
+    struct program *programs; /* by process; owned */
+    uint32_t capture_facts; /* advice_of_capture */
     int64_t *zone_ns; /* idle time that the zones of launch_density count; by idle_gaps, owned */
     bool failed;
     struct err *err;
@@ -35,6 +38,13 @@ const char *findings_words(struct findings_maker *maker, const char *fmt, ...) C
 void findings_add(struct findings_maker *maker, const struct finding *finding);
 /* 100 * part / whole, 0 where whole is 0. */
 double findings_percent(int64_t part, int64_t whole);
+
+/* The facts of advice that a process is good for: what it is written with. */
+uint32_t findings_program(const struct findings_maker *maker, uint32_t process);
+
+/* The advice on a topic by these facts and those of the capture and the process (TRACE_NONE: none). */
+const char *findings_advice(struct findings_maker *maker, int topic, uint32_t facts,
+                            uint32_t process);
 
 /* A time of an argument, in the largest unit that it is a whole number of: "50 us". out holds
  * TIMEFMT_BYTES. Returns out. */

@@ -247,6 +247,7 @@ void findings_text(const struct trace *trace, const struct findings *findings,
     for (uint32_t i = 0; i < trace->device_count; i++) {
         page_device(&trace->devices[i], out);
     }
+    buf_adds(out, findings->about);
     if (trace->events[TRACE_GPU].count == 0) {
         buf_adds(out, "No GPU work in this capture; cutline info says what there is.\n");
     }

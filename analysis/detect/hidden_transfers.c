@@ -1,6 +1,7 @@
 /*
  * hidden_transfers: the share of copy time that is hidden behind kernels of the same device.
  */
+#include "analysis/base/array.h"
 #include "analysis/base/timefmt.h"
 #include "analysis/detect/detector.h"
 #include "analysis/detect/findings_internal.h"
@@ -81,18 +82,51 @@ static int64_t busy_ns(const struct findings_maker *maker, const struct trace_de
 }
 
 /* Copying beside kernels wins no more than kernels take: says so where that is less. */
-static const char *hidden_advice(struct findings_maker *maker, const struct trace_device *device,
-                                 int64_t exposed_ns)
+static const char *hidden_advice(struct findings_maker *maker, uint32_t facts, int64_t other_ns,
+                                 const struct transfer *sum)
 {
-    int64_t other_ns = busy_ns(maker, device) - exposed_ns;
     char other[TIMEFMT_BYTES];
-    if (other_ns >= exposed_ns) {
-        return DETECT_HIDDEN_TRANSFERS.rule.advice;
+    struct buf text = {0};
+    if (other_ns < sum->total_ns - sum->hidden_ns) {
+        facts |= ADVICE_NO_ROOM;
     }
-    return findings_words(maker,
-                          "Copy less (keep data on the device) or faster (pinned memory): other "
-                          "work takes %s, so copying beside it can hide no more than that.",
-                          timefmt_duration(other_ns > 0 ? other_ns : 0, other));
+    const struct advice_case of = {
+        .topic = ADVICE_OF_TRANSFERS,
+        .facts = facts | findings_program(maker, sum->process),
+        .time = timefmt_duration(other_ns > 0 ? other_ns : 0, other),
+    };
+    advice_put(&text, &of);
+    const char *kept = findings_keep(maker, &text);
+    buf_free(&text);
+    return kept;
+}
+
+/* "; exposed: 100 % pinned memory, 100 % in asynchronous calls, 0 % on streams of kernels". */
+static void put_facts(const int64_t *fact_ns, int64_t exposed_ns, struct buf *out)
+{
+    static const struct {
+        uint32_t fact;
+        const char *words;
+        bool if_none; /* said of 0 %, too */
+    } told[] = {
+        {ADVICE_PAGEABLE, "pageable memory", false},
+        {ADVICE_PINNED, "pinned memory", false},
+        {ADVICE_BETWEEN, "between devices", false},
+        {ADVICE_ASYNC, "in asynchronous calls", true},
+        {ADVICE_SAME_STREAM, "on streams of kernels", true},
+    };
+    const char *between = "; exposed: ";
+    for (size_t i = 0; i < ARRAY_LEN(told); i++) {
+        int bit = 0;
+        while (told[i].fact >> bit != 1) {
+            bit++;
+        }
+        if (fact_ns[bit] * 100 >= exposed_ns || told[i].if_none) {
+            buf_addf(out, "%s%.0f %% %s", between, findings_percent(fact_ns[bit], exposed_ns),
+                     told[i].words);
+            between = ", ";
+        }
+    }
 }
 
 /* Copies of one device between memories, summed up. */
@@ -107,6 +141,9 @@ static void hidden_finding(struct findings_maker *maker, const struct transfers 
         const struct transfer *one = &transfers->list[order[i]];
         if (!shared_is_transfer(&trace->names[one->name])) {
             continue;
+        }
+        if (sum.count == 0) { /* the one with the most exposed time */
+            sum.process = one->process;
         }
         sum.count += one->count;
         sum.total_ns += one->total_ns;
@@ -126,15 +163,21 @@ static void hidden_finding(struct findings_maker *maker, const struct transfers 
     double exposed = findings_percent(sum.total_ns - sum.hidden_ns, sum.total_ns);
     int64_t exposed_ns = transfers_exposed_ns(maker->shared, device, maker->options->begin_ns,
                                               maker->options->end_ns);
+    int64_t fact_ns[ADVICE_FACTS];
+    uint32_t facts = transfers_facts(trace, transfers, device, fact_ns);
+    struct buf evidence = {0};
+    buf_addf(&evidence, "%u copies, %s in all; longest exposed time %s (%s)", (unsigned)sum.count,
+             timefmt_duration(sum.total_ns, total),
+             timefmt_duration(sum.longest_exposed_ns, longest),
+             trace->names[gpu->name[sum.longest]].brief);
+    put_facts(fact_ns, sum.total_ns - sum.hidden_ns, &evidence);
+    int64_t other_ns = busy_ns(maker, &trace->devices[device]) - exposed_ns;
     const struct finding finding = {
         .rule = DETECT_HIDDEN_TRANSFERS.rule.name,
         .title = findings_words(
             maker, "GPU %lld: %.0f %% of copy time is not hidden behind kernels", id, exposed),
-        .evidence = findings_words(maker, "%u copies, %s in all; longest exposed time %s (%s)",
-                                   (unsigned)sum.count, timefmt_duration(sum.total_ns, total),
-                                   timefmt_duration(sum.longest_exposed_ns, longest),
-                                   trace->names[gpu->name[sum.longest]].brief),
-        .advice = hidden_advice(maker, &trace->devices[device], exposed_ns),
+        .evidence = findings_keep(maker, &evidence),
+        .advice = hidden_advice(maker, facts, other_ns, &sum),
         .show = findings_words(maker, "cutline analyze -r hidden_transfers --device %lld", id),
         .recoverable_ns = exposed_ns,
         .value = exposed,
@@ -144,6 +187,7 @@ static void hidden_finding(struct findings_maker *maker, const struct transfers 
         .thread = TRACE_NONE,
     };
     findings_add(maker, &finding);
+    buf_free(&evidence);
 }
 
 static int finding(struct findings_maker *maker, const struct report_context *context,

@@ -21,6 +21,9 @@ enum {
     ARG_ROWS,
     NOTE_SUMS = 8, /* lines of each sum in the note */
     NOTE_NAME_COLS = 44,
+    /* A gap in which the slowest thread that is called one that launches (launch_density, every) would
+     * have launched ten times is one of other work. */
+    LONG_LAUNCHES = 10,
 };
 
 static const struct report_arg ARGS[] = {
@@ -338,42 +341,6 @@ static int note(const struct report_context *context, int by, const void *data, 
 
 /* ---- findings ---- */
 
-static const char *const cause_advice[CAUSE_KIND_COUNT] = {
-    [CAUSE_UNKNOWN] = "Record CUDA API calls too (-t cuda), then the cause can be told.",
-    [CAUSE_MIGRATED] = "Pages of unified memory move when they are touched: move them before "
-                       "(cudaMemPrefetchAsync), say where they belong (cudaMemAdvise), or copy.",
-    [CAUSE_WAIT_EVENT] = "Look at what the stream waits for: fewer events between streams, or "
-                         "more work beside it.",
-    [CAUSE_WAIT_PROCESS] = "Processes that share a GPU take turns: run them under MPS "
-                           "(nvidia-cuda-mps-control), or give each a GPU of its own.",
-    [CAUSE_WAIT_GRAPH] = "Upload the graph before it is needed (cudaGraphUpload), instantiate it "
-                         "once, and launch it while the work before it still runs.",
-    [CAUSE_WAIT_START] = "The work was there: the device takes this long from op to op. Fewer and "
-                         "longer ops (fused kernels, CUDA graphs) pay it less often.",
-    [CAUSE_SLOW_LAUNCH] = "Warm up before the part that counts (lazy loading, "
-                          "CUDA_MODULE_LOADING=EAGER); keep fewer launches in flight.",
-    [CAUSE_SYNC] = "Synchronise less often: wait for an event of the work that is needed, once a "
-                   "step.",
-    [CAUSE_COPY] = "Use pinned memory (pin_memory) and cudaMemcpyAsync (non_blocking) on a stream "
-                   "of its own.",
-    [CAUSE_ALLOC] = "Allocate once and reuse: a caching allocator, cudaMallocAsync with a pool.",
-    [CAUSE_MODULE] = "Load modules before the part that counts; cache compiled kernels.",
-    [CAUSE_OSRT] = "Move locks, I/O and sleeps to other threads (num_workers, prefetch_factor).",
-    [CAUSE_PROFILER] = "The profiler itself took this time: leave it out of the count.",
-    [CAUSE_AFTER_BLOCKING] = "Wait for the device less often (.item(), .cpu(), print): queue the "
-                             "next work first.",
-    [CAUSE_SLOW_HOST] = "Host work holds up the device: num_workers, CUDA graphs, "
-                        "torch.compile, less Python between launches.",
-};
-
-static const char no_link_advice[] =
-    "The calls that launched this work are not in the capture: record from the begin of the "
-    "program, without a filter on API calls.";
-
-static const char slow_copy_advice[] =
-    "The call that copies takes this time before the device begins: copy less often and more at "
-    "once, from pinned memory (pin_memory), with cudaMemcpyAsync.";
-
 /* Adds "; most NAME (TIME)" for the text with the most time, "largest part" where that is not half,
  * and the next two; those below a fifth say nothing. */
 static void most(const struct trace *trace, const struct idle_named *named, const char *lead,
@@ -394,6 +361,33 @@ static void most(const struct trace *trace, const struct idle_named *named, cons
     }
 }
 
+/* What the facts of the gaps say beside the names of calls, where advice rests on it. */
+static void put_facts(const struct idle_sum *sum, enum cause_kind kind, struct buf *out)
+{
+    static const struct {
+        enum cause_kind kind;
+        uint32_t fact;
+        const char *words;
+    } told[] = {
+        {CAUSE_SLOW_LAUNCH, ADVICE_FIRST, "first launches of their kernels, or code loaded"},
+        {CAUSE_SLOW_LAUNCH, ADVICE_QUEUE, "while the command buffer was full"},
+        {CAUSE_SLOW_LAUNCH, ADVICE_PAGEABLE, "copies of pageable memory"},
+        {CAUSE_COPY, ADVICE_PAGEABLE, "pageable memory"},
+        {CAUSE_COPY, ADVICE_PINNED, "pinned memory"},
+        {CAUSE_AFTER_BLOCKING, ADVICE_TO_DEVICE, "after copies to the device"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(told); i++) {
+        if (told[i].kind == kind && (idle_sum_facts(sum) & told[i].fact) != 0) {
+            char time[TIMEFMT_BYTES];
+            int bit = 0;
+            while (told[i].fact >> bit != 1) {
+                bit++;
+            }
+            buf_addf(out, "; %s %s", told[i].words, timefmt_duration(sum->fact_ns[bit], time));
+        }
+    }
+}
+
 /* What is known of the gaps of one kind, in one line. */
 static void evidence_text(const struct findings_maker *maker, const struct idle_sum *sum,
                           struct buf *out)
@@ -409,6 +403,7 @@ static void evidence_text(const struct findings_maker *maker, const struct idle_
     most(maker->trace, &sum->calls, cause->kind == CAUSE_AFTER_BLOCKING ? "after " : "", sum->ns,
          out);
     most(maker->trace, &sum->ranges, "in range ", sum->ns, out);
+    put_facts(sum, (enum cause_kind)cause->kind, out);
     if (cause->wait != NULL) {
         buf_adds(out, "; ");
         cause_event(maker->facts, cause, out);
@@ -427,6 +422,47 @@ static void evidence_text(const struct findings_maker *maker, const struct idle_
     }
 }
 
+/* The call with the most time of the gaps; NULL: none. */
+static const char *top_call(const struct findings_maker *maker, const struct idle_sum *sum,
+                            struct buf *out)
+{
+    uint32_t id;
+    if (idle_named_top(&sum->calls, &id, 1) == 0) {
+        return NULL;
+    }
+    idle_named_text(&sum->calls, maker->trace, id, out);
+    return buf_text(out);
+}
+
+static const char *advice_text(struct findings_maker *maker, const struct idle_sum *sum,
+                               enum cause_kind kind)
+{
+    const struct cause *cause = &sum->longest_cause;
+    char time[TIMEFMT_BYTES];
+    struct buf call = {0};
+    struct buf text = {0};
+    uint32_t facts = idle_sum_facts(sum) | maker->capture_facts;
+    int64_t count = (int64_t)sum->count;
+    int64_t ns = sum->ns / count;
+    if (kind == CAUSE_SLOW_LAUNCH) {
+        ns = sum->part_ns[CAUSE_PART_LAUNCH] / count;
+    } else if (kind == CAUSE_SLOW_HOST && (facts & ADVICE_LONG) != 0) {
+        ns = cause->part_ns[CAUSE_PART_CPU];
+    }
+    if (cause->thread != TRACE_NONE) {
+        facts |= findings_program(maker, maker->trace->threads[cause->thread].process);
+    }
+    const struct advice_case of = {.topic = ADVICE_OF_CAUSE + (int)kind,
+                                   .facts = facts,
+                                   .call = top_call(maker, sum, &call),
+                                   .time = timefmt_duration(ns, time)};
+    advice_put(&text, &of);
+    const char *kept_text = findings_keep(maker, &text);
+    buf_free(&text);
+    buf_free(&call);
+    return kept_text;
+}
+
 /* One finding for the gaps of one kind of one device. */
 static void idle_finding(struct findings_maker *maker, const struct idle_sum *sum,
                          enum cause_kind kind, int64_t span_ns)
@@ -438,16 +474,12 @@ static void idle_finding(struct findings_maker *maker, const struct idle_sum *su
     const char *shown = 2 * sum->long_ns >= sum->ns ? "" : ":min=1us";
     struct buf evidence = {0};
     evidence_text(maker, sum, &evidence);
-    /* A launch that is slow as it copies is no matter of warming up. */
-    bool copies = kind == CAUSE_SLOW_LAUNCH && 2 * sum->copy_ns > sum->ns;
     const struct finding one = {
         .rule = DETECT_IDLE_GAPS.rule.name,
         .title = findings_words(maker, "GPU %lld idle %.1f %% of its span: %s", device, share,
                                 cause_name(kind)),
         .evidence = findings_keep(maker, &evidence),
-        .advice = copies                                           ? slow_copy_advice
-                  : kind == CAUSE_UNKNOWN && maker->facts->has_api ? no_link_advice
-                                                                   : cause_advice[kind],
+        .advice = advice_text(maker, sum, kind),
         .show =
             findings_words(maker, "cutline analyze -r idle_gaps%s --device %lld", shown, device),
         .recoverable_ns = sum->ns,
@@ -474,6 +506,7 @@ static int finding(struct findings_maker *maker, const struct report_context *co
                  .begin_ns = select->begin_ns,
                  .end_ns = select->end_ns},
         .density = launch_density_zones(findings_found(maker, &DETECT_LAUNCH_DENSITY)),
+        .long_ns = LONG_LAUNCHES * density_defaults().every_ns,
     };
     struct idle_tally tally = {0};
     uint32_t devices = context->trace->device_count;
@@ -497,8 +530,8 @@ const struct detector DETECT_IDLE_GAPS = {
              .title = "Idle Gaps",
              .kind = REPORT_RULE,
              .help = "times in which a device runs nothing at all, and the cause of each",
-             .advice = "Keep the device fed: fewer waits, work queued ahead, CUDA graphs, loading "
-                       "in other threads.",
+             .advice = "Keep the device fed: fewer waits, work queued ahead, other work in other "
+                       "threads.",
              .missing = "GPU data",
              .args = ARGS,
              .run = detector_run},

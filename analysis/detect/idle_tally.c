@@ -23,6 +23,8 @@ struct pass {
     const struct idle_tally_query *query;
     struct zone_ref *zones; /* owned */
     size_t zone_count;
+    uint32_t
+        *first_op; /* of each name: the op that begins first, made when it is asked for; owned */
     struct idle_tally *out;
 };
 
@@ -198,10 +200,55 @@ static bool is_sync(const struct trace *trace, const struct cause *cause)
     return (trace->names[name].api & TRACE_API_SYNC) != 0;
 }
 
-static bool launch_copies(const struct trace *trace, const struct cause *cause)
+/* The first op of each name. 0 or -1. O(ops). */
+static int find_first_ops(struct pass *pass)
 {
-    return cause->launch != TRACE_NONE &&
-           (trace->names[trace->events[TRACE_API].name[cause->launch]].api & TRACE_API_COPY) != 0;
+    const struct trace *trace = pass->query->facts->trace;
+    const struct trace_events *gpu = &trace->events[TRACE_GPU];
+    size_t bytes = ((size_t)trace->name_count + 1) * sizeof *pass->first_op;
+    pass->first_op = malloc(bytes);
+    if (pass->first_op == NULL) {
+        return -1;
+    }
+    memset(pass->first_op, 0xff, bytes);
+    for (uint32_t i = 0; i < gpu->count; i++) {
+        uint32_t *first = &pass->first_op[gpu->name[i]];
+        if (*first == TRACE_NONE || gpu->begin_ns[i] < gpu->begin_ns[*first]) {
+            *first = i;
+        }
+    }
+    return 0;
+}
+
+/* The facts of one gap. 0 or -1. */
+static int add_facts(struct pass *pass, const struct gap *gap, const struct cause *cause,
+                     struct idle_sum *sum)
+{
+    const struct facts *facts = pass->query->facts;
+    const struct trace_events *gpu = &facts->trace->events[TRACE_GPU];
+    int64_t ns = gap->end_ns - gap->begin_ns;
+    uint32_t bits = advice_of_cause(facts, cause);
+    if (cause->kind == CAUSE_SLOW_LAUNCH && gap->after != TRACE_NONE) {
+        if (pass->first_op == NULL && find_first_ops(pass) != 0) {
+            return -1;
+        }
+        bool first = pass->first_op[gpu->name[gap->after]] == gap->after;
+        bits |= first ? ADVICE_FIRST : 0;
+    }
+    bits |= ns >= pass->query->long_ns ? ADVICE_LONG : 0;
+    for (int i = 0; i < ADVICE_FACTS; i++) {
+        sum->fact_ns[i] += (bits >> i & 1U) != 0 ? ns : 0;
+    }
+    return 0;
+}
+
+uint32_t idle_sum_facts(const struct idle_sum *sum)
+{
+    uint32_t bits = 0;
+    for (int i = 0; i < ADVICE_FACTS; i++) {
+        bits |= sum->fact_ns[i] > 0 && 2 * sum->fact_ns[i] >= sum->ns ? 1U << i : 0;
+    }
+    return bits;
 }
 
 static int visit(void *arg, const struct gap *gap, struct err *err)
@@ -224,12 +271,12 @@ static int visit(void *arg, const struct gap *gap, struct err *err)
     sum->count++;
     sum->ns += ns;
     sum->long_ns += ns >= pass->query->gaps.min_ns ? ns : 0;
-    sum->copy_ns += launch_copies(trace, &cause) ? ns : 0;
     pass->out->sync_ns += is_sync(trace, &cause) ? ns : 0;
     for (int i = 0; i < CAUSE_PART_COUNT; i++) {
         sum->part_ns[i] += cause.part_ns[i];
     }
-    return add_names(trace, &cause, ns, sum) != 0 ? err_nomem(err, "the sums of gaps") : 0;
+    bool added = add_names(trace, &cause, ns, sum) == 0 && add_facts(pass, gap, &cause, sum) == 0;
+    return added ? 0 : err_nomem(err, "the sums of gaps");
 }
 
 int idle_tally_make(const struct idle_tally_query *query, struct idle_tally *out, struct err *err)
@@ -246,6 +293,7 @@ int idle_tally_make(const struct idle_tally_query *query, struct idle_tally *out
         rc = gaps_each(trace, query->busy, &gaps, visit, &pass, &all, err);
     }
     free(pass.zones);
+    free(pass.first_op);
     return rc;
 }
 

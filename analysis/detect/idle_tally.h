@@ -8,6 +8,7 @@
 #define CUTLINE_DETECT_IDLE_TALLY_H
 
 #include "analysis/base/intern.h"
+#include "analysis/detect/advice.h"
 #include "analysis/detect/causes.h"
 #include "analysis/detect/density.h"
 
@@ -32,7 +33,7 @@ struct idle_sum {
     size_t count;
     int64_t ns;
     int64_t long_ns; /* of those of min_ns and longer */
-    int64_t copy_ns; /* of those whose launch copies */
+    int64_t fact_ns[ADVICE_FACTS]; /* of those of which a fact (1U << i) holds */
     struct gap longest;
     struct cause longest_cause;
     int64_t part_ns[CAUSE_PART_COUNT];
@@ -51,10 +52,13 @@ struct idle_tally_query {
     const struct busy *busy;
     struct gaps_query gaps; /* min_ns: what is long */
     const struct density *density; /* NULL: no zones */
+    int64_t long_ns; /* ADVICE_LONG: a gap of this or longer */
 };
 
 /* 0 or -1; the caller frees in both cases. O(ops + gaps log n + calls). */
 int idle_tally_make(const struct idle_tally_query *query, struct idle_tally *out, struct err *err);
+/* The facts that hold for half of the time of a sum, or more. */
+uint32_t idle_sum_facts(const struct idle_sum *sum);
 void idle_tally_free(struct idle_tally *tally, uint32_t device_count);
 
 /* Adds the text of an entry: its name, or with "#" for numbers that differ. */

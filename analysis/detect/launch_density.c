@@ -355,6 +355,13 @@ static struct zone_sum zones_sum(const struct findings_maker *maker, const struc
     return sum;
 }
 
+/* Are graphs launched in the zones? The first launch of the worst one speaks for all. */
+static uint32_t graph_fact(const struct trace *trace, const struct zone_sum *sum)
+{
+    uint32_t name = trace->events[TRACE_API].name[sum->worst->first_launch];
+    return (trace->names[name].api & TRACE_API_GRAPH) != 0 ? ADVICE_GRAPH : 0;
+}
+
 static void zones_finding(struct findings_maker *maker, const struct density_series *series,
                           const struct zone_sum *sum)
 {
@@ -377,7 +384,8 @@ static void zones_finding(struct findings_maker *maker, const struct density_ser
                            timefmt_duration(sum->length_ns / sum->launches, every),
                            timefmt_duration(sum->op_ns / sum->launches, op),
                            findings_percent(sum->busy_ns, sum->length_ns)),
-        .advice = DETECT_LAUNCH_DENSITY.rule.advice,
+        .advice = findings_advice(maker, ADVICE_OF_DENSITY, graph_fact(trace, sum),
+                                  trace->threads[series->thread].process),
         .show = findings_words(maker, "cutline analyze -r launch_density --device %lld", device),
         .recoverable_ns = sum->recoverable_ns,
         .value = (double)sum->zones,
@@ -424,8 +432,7 @@ const struct detector DETECT_LAUNCH_DENSITY = {
              .kind = REPORT_RULE,
              .help = "zones in which a thread launches too many small kernels to keep the device "
                      "busy",
-             .advice =
-                 "Launch less often: CUDA graphs, fused kernels (torch.compile), larger batches.",
+             .advice = "Launch less often: CUDA graphs, fused or larger kernels.",
              .missing = "kernel launches",
              .args = ARGS,
              .kinds = RULES_OPS | 1U << TRACE_API_CALL | 1U << TRACE_NVTX_PUSHPOP,

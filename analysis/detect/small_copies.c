@@ -83,9 +83,8 @@ static void small_finding(struct findings_maker *maker, const struct transfer *o
                                    (double)one->bytes / (double)one->count,
                                    timefmt_duration(one->call_ns, calls),
                                    crosses ? "; hidden_transfers counts this time too" : ""),
-        .advice = crosses ? DETECT_SMALL_COPIES.rule.advice
-                          : "Copy once: gather small tensors in one buffer, or let the kernel "
-                            "that needs them read them where they are.",
+        .advice = findings_advice(maker, crosses ? ADVICE_OF_SMALL_COPIES : ADVICE_OF_SMALL_MOVES,
+                                  0, one->process),
         .show = "cutline analyze -r small_copies",
         .recoverable_ns = one->total_ns - one->hidden_ns,
         .value = (double)one->count,
@@ -116,7 +115,7 @@ const struct detector DETECT_SMALL_COPIES = {
              .title = "Small Copies",
              .kind = REPORT_RULE,
              .help = "copies so small that the call costs more than the transfer",
-             .advice = "Copy once: gather small tensors in one buffer, or keep them on the device.",
+             .advice = "Copy once: gather the data in one buffer, or keep it on the device.",
              .missing = "GPU memory data",
              .args = ARGS,
              .kinds = RULES_OPS | 1U << TRACE_API_CALL,

@@ -6,11 +6,13 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/base/array.h"
 #include "analysis/base/sort.h"
 #include "analysis/base/timefmt.h"
 #include "analysis/base/times.h"
+#include "analysis/detect/advice.h"
 #include "analysis/detect/rules_text.h"
 #include "analysis/filter/select.h"
 #include "analysis/trace/busy.h"
@@ -40,7 +42,8 @@ static int key_cmp(const void *a, const void *b)
     c = c != 0 ? c : COMPARE(x->process, y->process);
     c = c != 0 ? c : COMPARE(x->name, y->name);
     c = c != 0 ? c : COMPARE(x->src_kind, y->src_kind);
-    return c != 0 ? c : COMPARE(x->dst_kind, y->dst_kind);
+    c = c != 0 ? c : COMPARE(x->dst_kind, y->dst_kind);
+    return c != 0 ? c : COMPARE(x->facts, y->facts);
 }
 
 static int exposed_cmp(const void *a, const void *b)
@@ -49,6 +52,18 @@ static int exposed_cmp(const void *a, const void *b)
     const struct transfer *y = b;
     int c = COMPARE(y->total_ns - y->hidden_ns, x->total_ns - x->hidden_ns);
     return c != 0 ? c : key_cmp(a, b);
+}
+
+/* Do kernels run on the stream of a lane, at least one for ten of its other ops? O(ops). */
+static bool has_kernels(const struct trace *trace, const struct trace_lane *lane)
+{
+    const uint32_t *name = trace->events[TRACE_GPU].name;
+    uint32_t kernels = 0;
+    for (uint32_t i = lane->first; i < lane->first + lane->count; i++) {
+        uint8_t kind = trace->names[name[i]].kind;
+        kernels += kind == TRACE_KERNEL || kind == TRACE_GRAPH;
+    }
+    return (uint64_t)kernels * 10 >= lane->count;
 }
 
 static struct transfer one_copy(const struct facts *facts, const struct busy *work, uint32_t gpu,
@@ -73,6 +88,7 @@ static struct transfer one_copy(const struct facts *facts, const struct busy *wo
         .total_ns = end_ns - begin_ns,
         .hidden_ns = hidden_ns,
         .call_ns = call != TRACE_NONE ? api->end_ns[call] - api->begin_ns[call] : 0,
+        .facts = advice_of_op(facts, gpu),
         .longest = gpu,
         .longest_exposed_ns = end_ns - begin_ns - hidden_ns,
     };
@@ -91,13 +107,9 @@ static void merge(struct transfer *into, const struct transfer *one)
     }
 }
 
-/* Equal keys become one row. */
-static void group(struct transfers *out)
+/* Neighbours of equal keys become one row. */
+static void merge_equal(struct transfers *out)
 {
-    if (out->count == 0) {
-        return;
-    }
-    sort_list(out->list, out->count, sizeof(*out->list), key_cmp);
     size_t n = 0;
     for (size_t i = 1; i < out->count; i++) {
         if (key_cmp(&out->list[n], &out->list[i]) == 0) {
@@ -107,7 +119,52 @@ static void group(struct transfers *out)
         }
     }
     out->count = n + 1;
+}
+
+/* Equal keys become one row: first those of equal facts, which are kept apart, too. 0, or -1 without
+ * memory. */
+static int group(struct transfers *out)
+{
+    if (out->count == 0) {
+        return 0;
+    }
+    sort_list(out->list, out->count, sizeof(*out->list), key_cmp);
+    merge_equal(out);
+    out->parts = malloc(out->count * sizeof *out->parts);
+    if (out->parts == NULL) {
+        return -1;
+    }
+    memcpy(out->parts, out->list, out->count * sizeof *out->parts);
+    out->part_count = out->count;
+    for (size_t i = 0; i < out->count; i++) {
+        out->list[i].facts = 0;
+    }
+    merge_equal(out);
     sort_list(out->list, out->count, sizeof(*out->list), exposed_cmp);
+    return 0;
+}
+
+uint32_t transfers_facts(const struct trace *trace, const struct transfers *transfers,
+                         uint32_t device, int64_t *fact_ns)
+{
+    int64_t all_ns = 0;
+    uint32_t bits = 0;
+    memset(fact_ns, 0, ADVICE_FACTS * sizeof *fact_ns);
+    for (size_t i = 0; i < transfers->part_count; i++) {
+        const struct transfer *part = &transfers->parts[i];
+        if (part->device != device || !shared_is_transfer(&trace->names[part->name])) {
+            continue;
+        }
+        int64_t ns = part->total_ns - part->hidden_ns;
+        all_ns += ns;
+        for (int f = 0; f < ADVICE_FACTS; f++) {
+            fact_ns[f] += (part->facts >> f & 1U) != 0 ? ns : 0;
+        }
+    }
+    for (int f = 0; f < ADVICE_FACTS; f++) {
+        bits |= fact_ns[f] > 0 && 2 * fact_ns[f] >= all_ns ? 1U << f : 0;
+    }
+    return bits;
 }
 
 /* A counting sort by device. 0, or -1 without memory. */
@@ -152,12 +209,14 @@ static void lane_add(const struct facts *facts, const struct transfers_options *
                      const struct busy *work, const struct trace_lane *lane, struct transfers *out)
 {
     const struct trace_events *ops = &facts->trace->events[TRACE_GPU];
+    uint32_t on = has_kernels(facts->trace, lane) ? ADVICE_SAME_STREAM : 0;
     for (uint32_t i = lane->first; i < lane->first + lane->count; i++) {
         if (!is_copy(&facts->trace->names[ops->name[i]]) || ops->begin_ns[i] < options->begin_ns ||
             ops->end_ns[i] > options->end_ns) {
             continue;
         }
         struct transfer one = one_copy(facts, work, i, lane);
+        one.facts |= on;
         if (wanted(options, &one)) {
             out->list[out->count++] = one;
         }
@@ -188,8 +247,7 @@ int transfers_find(struct shared *shared, const struct transfers_options *option
             lane_add(facts, options, work, lane, out);
         }
     }
-    group(out);
-    if (index_devices(out, trace->device_count) != 0) {
+    if (group(out) != 0 || index_devices(out, trace->device_count) != 0) {
         transfers_free(out);
         return err_nomem(err, "the copies of a capture");
     }
@@ -199,6 +257,7 @@ int transfers_find(struct shared *shared, const struct transfers_options *option
 void transfers_free(struct transfers *transfers)
 {
     free(transfers->list);
+    free(transfers->parts);
     free(transfers->order);
     free(transfers->first);
     *transfers = (struct transfers){0};

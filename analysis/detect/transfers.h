@@ -33,6 +33,7 @@ struct transfer {
     int64_t total_ns; /* sum of durations */
     int64_t hidden_ns; /* the part of them that kernels cover */
     int64_t call_ns; /* time in the calls that started them */
+    uint32_t facts; /* parts: enum advice_fact of its copies; else 0 */
     uint32_t longest; /* GPU index of the copy with the most exposed time */
     int64_t longest_exposed_ns;
 };
@@ -40,6 +41,8 @@ struct transfer {
 struct transfers {
     struct transfer *list; /* most exposed time first; owned */
     size_t count;
+    struct transfer *parts; /* the same, those of different facts apart; owned */
+    size_t part_count;
     uint32_t *order; /* indices in list by device, then as in list; owned */
     uint32_t *first; /* of each device in order; one more at the end; owned */
 };
@@ -48,6 +51,10 @@ struct transfers {
 int transfers_find(struct shared *shared, const struct transfers_options *options,
                    struct transfers *out, struct err *err);
 void transfers_free(struct transfers *transfers);
+/* The facts that hold for half of the exposed time of the copies of a device between two memories, or more;
+ * fact_ns: ADVICE_FACTS times, of each fact. */
+uint32_t transfers_facts(const struct trace *trace, const struct transfers *transfers,
+                         uint32_t device, int64_t *fact_ns);
 /* Those of one device: *count indices in list. */
 const uint32_t *transfers_of(const struct transfers *transfers, uint32_t device, uint32_t *count);
 /*

@@ -120,7 +120,7 @@ static void add(struct findings_maker *maker, const struct report_context *conte
         .title = findings_words(maker, "GPU %lld: %u page migrations of unified memory, %s", id,
                                 (unsigned)sum.count, timefmt_bytes(bytes, moved)),
         .evidence = directions(maker, context, found, device),
-        .advice = DETECT_UNIFIED_MEMORY.rule.advice,
+        .advice = findings_advice(maker, ADVICE_OF_MIGRATIONS, 0, TRACE_NONE),
         .show = findings_words(maker, "cutline analyze -r unified_memory --device %lld", id),
         .recoverable_ns = sum.total_ns - sum.hidden_ns,
         .value = sum.count,

@@ -57,8 +57,8 @@ static const struct {
     const char *advice;
 } ADVICE[] = {
     {2,
-     "The device has no room for the request: smaller batches, fewer live tensors or buffers, or "
-     "a pool that gives back what it caches."},
+     "The device has no room for the request: less at once, or free what "
+     "is not needed any more before."},
     {209, "The program has no code for this GPU: build it for the compute capability of the device "
           "(nvcc -arch)."},
     {218,

@@ -307,7 +307,7 @@ const struct report REPORT_RULE_CUDA_MEMCPY_ASYNC = {
     .title = "CUDA Async Memcpy with Pageable Memory",
     .kind = REPORT_RULE,
     .help = "asynchronous copies that pageable memory makes synchronous",
-    .advice = "Copy from and to pinned memory (cudaMallocHost, pin_memory=True), so that the copy "
+    .advice = "Copy from and to pinned memory (cudaMallocHost), so that the copy "
               "runs beside kernels and the CPU goes on.",
     .missing = "CUDA memory transfers data",
     .args = RULE_ARGS,
@@ -338,8 +338,8 @@ const struct report REPORT_RULE_CUDA_API_SYNC = {
     .title = "CUDA Synchronization APIs",
     .kind = REPORT_RULE,
     .help = "calls that wait for a device or a stream",
-    .advice = "Wait for less: order work with events and cudaStreamWaitEvent, read results later, "
-              "avoid .item() and prints of device values in a loop.",
+    .advice = "Wait for less: order work with events and cudaStreamWaitEvent, and read "
+              "results later.",
     .missing = "CUDA trace data",
     .args = RULE_ARGS,
     .run = rule_api_sync,

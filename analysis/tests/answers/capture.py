@@ -45,7 +45,7 @@ class Capture:
     def __init__(self, path, gpus=((0, "GPU zero"),), sms=108, version="2024.6.2.225"):
         self.db = sqlite3.connect(path)
         self.db.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;" + SCHEMA)
-        self.strings, self.correlation, self.pids = {}, 0, set()
+        self.strings, self.correlation, self.pids, self.named = {}, 0, set(), set()
         self.rows("META_DATA_EXPORT", ("EXPORT_PRODUCT_NAME", "NVIDIA Nsight Systems"),
                   ("EXPORT_PRODUCT_VERSION", version), ("EXPORT_SCHEMA_VERSION", "3.16.1"))
         for gpu, name in gpus:
@@ -100,11 +100,11 @@ class Capture:
         self.rows("OSRT_API", (begin, end, 27, self.tid(pid, tid), 0, self.text(name), 0, 0, None))
 
     def process(self, pid, name):
-        self.pids.discard(pid)
+        self.named.add(pid)
         self.rows("PROCESSES", (global_pid(pid), pid, name))
 
     def close(self):
-        for pid in sorted(self.pids):
+        for pid in sorted(self.pids - self.named):
             self.rows("PROCESSES", (global_pid(pid), pid, f"./program-{pid}"))
         self.db.commit()
         self.db.close()
