@@ -91,8 +91,10 @@ static int finding_cmp(const void *a, const void *b)
     if ((x->within != NULL) != (y->within != NULL)) {
         return x->within != NULL ? 1 : -1;
     }
-    if (x->recoverable_ns != y->recoverable_ns) {
-        return x->recoverable_ns < y->recoverable_ns ? 1 : -1;
+    int64_t x_ns = x->recoverable_ns < 0 ? x->rank_ns - 1 : x->recoverable_ns;
+    int64_t y_ns = y->recoverable_ns < 0 ? y->rank_ns - 1 : y->recoverable_ns;
+    if (x_ns != y_ns) {
+        return x_ns < y_ns ? 1 : -1;
     }
     int c = findings_is_nsys(x->rule) - findings_is_nsys(y->rule);
     if (c == 0) {
@@ -164,7 +166,7 @@ static void drop_all(struct findings_maker *maker)
         report_call_free(&maker->asked[i].call);
     }
     free(maker->asked);
-    free(maker->zone_ns);
+    free(maker->zones);
     free(maker->programs);
     select_free(&maker->select);
 }

@@ -24,6 +24,8 @@ struct finding {
     const char *within; /* the rule whose findings count this time already; NULL: none */
     bool is_first; /* explains what is missing: comes before all others, whatever can be won */
     int64_t recoverable_ns; /* at most this can be won; -1 where the capture cannot tell */
+    int64_t
+        rank_ns; /* where recoverable_ns is -1: it stands where one of this time would; 0 = last */
     double value; /* what --fail-on compares, more is worse: idle_gaps: percent of the
                                span; hidden_transfers: percent of copy time that is exposed;
                                low_utilisation: percent idle; graph_opaque: percent of busy time;
@@ -36,7 +38,8 @@ struct finding {
 };
 
 struct findings {
-    struct finding *list; /* largest recoverable time first, unknown last; then those whose time
+    struct finding
+        *list; /* largest recoverable time first (unknown: rank_ns); then those whose time
                              another one counts already */
     size_t count;
     const char *about; /* lines on the programs, "" = none */

@@ -6,6 +6,7 @@
 
 #include "analysis/detect/advice.h"
 #include "analysis/detect/findings.h"
+#include "analysis/detect/idle_tally.h"
 #include "analysis/filter/select.h"
 
 /* What findings_make carries. */
@@ -21,7 +22,8 @@ struct findings_maker {
     int64_t sync_idle_ns; /* idle time that synchronising calls explain; by idle_gaps */
     struct program *programs; /* by process; owned */
     uint32_t capture_facts; /* advice_of_capture */
-    int64_t *zone_ns; /* idle time that the zones of launch_density count; by idle_gaps, owned */
+    struct idle_zone
+        *zones; /* idle time that the zones of launch_density count; by idle_gaps, owned */
     bool failed;
     struct err *err;
 };

@@ -238,6 +238,23 @@ static int64_t longest_span(const struct trace *trace)
     return ns;
 }
 
+/* Times of several devices are not added up: who reads the page must not, either. */
+static void page_head(const struct findings *findings, struct buf *out)
+{
+    uint32_t device = TRACE_NONE;
+    bool several = false;
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->list[i];
+        if (finding->device != TRACE_NONE && finding->recoverable_ns > 0) {
+            several |= device != TRACE_NONE && device != finding->device;
+            device = finding->device;
+        }
+    }
+    buf_adds(out, "Findings, by the time that could be won at most");
+    buf_adds(out, several ? "; devices work side by side,\nso that their times do not add up:\n"
+                          : ":\n");
+}
+
 void findings_text(const struct trace *trace, const struct findings *findings,
                    const struct findings_page *page, struct buf *out)
 {
@@ -261,7 +278,7 @@ void findings_text(const struct trace *trace, const struct findings *findings,
             continue;
         }
         if (shown == 0) {
-            buf_adds(out, "Findings, by the time that could be won at most:\n");
+            page_head(findings, out);
         }
         buf_addc(out, '\n');
         page_finding(finding, ++shown, page, out);

@@ -8,6 +8,7 @@
 #include "analysis/base/array.h"
 #include "analysis/base/sort.h"
 #include "analysis/base/timefmt.h"
+#include "analysis/detect/cover.h"
 #include "analysis/detect/detector.h"
 #include "analysis/detect/findings_internal.h"
 #include "analysis/detect/rules_text.h"
@@ -146,6 +147,15 @@ static bool kept(const struct report_context *context, const struct opaque_graph
            (select->process == TRACE_NONE || select->process == graph->process);
 }
 
+/* Percent of the busy time of its device in which a graph runs; launches may run side by side. */
+static double share_of(const struct facts *facts, const struct opaque_graph *graph,
+                       int64_t begin_ns, int64_t end_ns)
+{
+    int64_t cover_ns = cover_of_name(facts->trace, graph->device, graph->name, begin_ns, end_ns);
+    return findings_percent(cover_ns > 0 ? cover_ns : 0,
+                            facts_busy_ns(facts, graph->device, begin_ns, end_ns));
+}
+
 static void put_row(struct table *table, const struct report_context *context, const void *data,
                     size_t i)
 {
@@ -156,7 +166,8 @@ static void put_row(struct table *table, const struct report_context *context, c
     if (!kept(context, graph)) {
         return;
     }
-    rules_put_percent(table, graph->total_ns, device->busy_sum_ns[device->busy_count]);
+    table_put_real(table, share_of(shared_facts(context->shared, NULL), graph,
+                                   context->select->begin_ns, context->select->end_ns));
     table_put_int(table, graph->total_ns);
     table_put_int(table, graph->launches);
     table_put_real(table, (double)graph->total_ns / (double)graph->launches);
@@ -171,7 +182,7 @@ static void add(struct findings_maker *maker, const struct trace *trace,
 {
     const struct trace_device *device = &trace->devices[graph->device];
     char total[TIMEFMT_BYTES];
-    double share = findings_percent(graph->total_ns, device->busy_sum_ns[device->busy_count]);
+    double share = share_of(maker->facts, graph, maker->options->begin_ns, maker->options->end_ns);
     const struct finding one = {
         .rule = DETECT_GRAPH_OPAQUE.rule.name,
         .title = findings_words(maker, "GPU %lld: %s hides its kernels, %.1f %% of the busy time",

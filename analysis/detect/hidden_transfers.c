@@ -101,6 +101,19 @@ static const char *hidden_advice(struct findings_maker *maker, uint32_t facts, i
     return kept;
 }
 
+/* What copying beside other work wins: no more than that work takes. Where it takes next to nothing,
+ * the rest of the advice is what counts, and the capture cannot tell what it wins. */
+static int64_t winnable(const struct findings_maker *maker, uint32_t device, int64_t exposed_ns,
+                        int64_t other_ns)
+{
+    const struct trace_device *of = &maker->trace->devices[device];
+    int64_t span_ns = of->busy_end_ns[of->busy_count - 1] - of->busy_begin_ns[0];
+    if (other_ns >= exposed_ns) {
+        return exposed_ns;
+    }
+    return other_ns >= span_ns / 1000 ? other_ns : -1;
+}
+
 /* "; exposed: 100 % pinned memory, 100 % in asynchronous calls, 0 % on streams of kernels". */
 static void put_facts(const int64_t *fact_ns, int64_t exposed_ns, struct buf *out)
 {
@@ -179,7 +192,8 @@ static void hidden_finding(struct findings_maker *maker, const struct transfers 
         .evidence = findings_keep(maker, &evidence),
         .advice = hidden_advice(maker, facts, other_ns, &sum),
         .show = findings_words(maker, "cutline analyze -r hidden_transfers --device %lld", id),
-        .recoverable_ns = exposed_ns,
+        .rank_ns = exposed_ns,
+        .recoverable_ns = winnable(maker, device, exposed_ns, other_ns),
         .value = exposed,
         .begin_ns = gpu->begin_ns[sum.longest],
         .end_ns = gpu->end_ns[sum.longest],

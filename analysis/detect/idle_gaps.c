@@ -519,8 +519,8 @@ static int finding(struct findings_maker *maker, const struct report_context *co
         }
     }
     maker->sync_idle_ns = tally.sync_ns;
-    maker->zone_ns = tally.zone_ns;
-    tally.zone_ns = NULL;
+    maker->zones = tally.zones;
+    tally.zones = NULL;
     idle_tally_free(&tally, devices);
     return rc;
 }

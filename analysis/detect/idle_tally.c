@@ -44,8 +44,8 @@ static int zones_sort(struct pass *pass)
     const struct density *density = pass->query->density;
     size_t count = density != NULL ? density->zone_count : 0;
     pass->zones = malloc((count + 1) * sizeof *pass->zones);
-    pass->out->zone_ns = calloc(count + 1, sizeof *pass->out->zone_ns);
-    if (pass->zones == NULL || pass->out->zone_ns == NULL) {
+    pass->out->zones = calloc(count + 1, sizeof *pass->out->zones);
+    if (pass->zones == NULL || pass->out->zones == NULL) {
         return -1;
     }
     for (size_t i = 0; i < count; i++) {
@@ -260,7 +260,8 @@ static int visit(void *arg, const struct gap *gap, struct err *err)
     int64_t ns = gap->end_ns - gap->begin_ns;
     const struct zone_ref *zone = zone_of(pass, gap, &cause);
     if (zone != NULL) {
-        pass->out->zone_ns[zone->zone] += ns;
+        pass->out->zones[zone->zone].ns += ns;
+        pass->out->zones[zone->zone].gaps++;
         return 0;
     }
     struct idle_sum *sum = &pass->out->sums[gap->device * CAUSE_KIND_COUNT + cause.kind];
@@ -305,6 +306,6 @@ void idle_tally_free(struct idle_tally *tally, uint32_t device_count)
         named_free(&tally->sums[i].ranges);
     }
     free(tally->sums);
-    free(tally->zone_ns);
+    free(tally->zones);
     *tally = (struct idle_tally){0};
 }

@@ -41,9 +41,15 @@ struct idle_sum {
     struct idle_named ranges; /* time in the gaps by NVTX range, without the numbers of calls */
 };
 
+/* What a zone of density counts. */
+struct idle_zone {
+    int64_t ns;
+    int64_t gaps;
+};
+
 struct idle_tally {
     struct idle_sum *sums; /* device * CAUSE_KIND_COUNT + kind; owned */
-    int64_t *zone_ns; /* of the zones of density; owned */
+    struct idle_zone *zones; /* of the zones of density; owned */
     int64_t sync_ns; /* gaps that a synchronising call explains */
 };
 

@@ -8,6 +8,7 @@
 
 #include "analysis/base/array.h"
 #include "analysis/base/timefmt.h"
+#include "analysis/detect/cover.h"
 #include "analysis/detect/density.h"
 #include "analysis/detect/detector.h"
 #include "analysis/detect/findings_internal.h"
@@ -330,7 +331,8 @@ struct zone_sum {
     int64_t length_ns;
     int64_t busy_ns;
     int64_t op_ns; /* sum over launches */
-    int64_t recoverable_ns;
+    int64_t idle_ns; /* in gaps that launching explains */
+    int64_t gaps; /* ... so many */
 };
 
 static struct zone_sum zones_sum(const struct findings_maker *maker, const struct density *density,
@@ -350,7 +352,8 @@ static struct zone_sum zones_sum(const struct findings_maker *maker, const struc
         sum.length_ns += zone->end_ns - zone->begin_ns;
         sum.busy_ns += zone->busy_ns;
         sum.op_ns += zone->op_ns * zone->launches;
-        sum.recoverable_ns += maker->zone_ns != NULL ? maker->zone_ns[i] : 0;
+        sum.idle_ns += maker->zones != NULL ? maker->zones[i].ns : 0;
+        sum.gaps += maker->zones != NULL ? maker->zones[i].gaps : 0;
     }
     return sum;
 }
@@ -362,6 +365,35 @@ static uint32_t graph_fact(const struct trace *trace, const struct zone_sum *sum
     return (trace->names[name].api & TRACE_API_GRAPH) != 0 ? ADVICE_GRAPH : 0;
 }
 
+/* What one graph in place of the launches would win: each gap becomes as short as one between ops that
+ * are queued; adds the computation. All of it where the capture has no such ops. */
+static int64_t graph_wins(const struct trace *trace, const struct zone_sum *sum, uint32_t device,
+                          struct buf *out)
+{
+    char idle[TIMEFMT_BYTES];
+    char follow[TIMEFMT_BYTES];
+    char wins[TIMEFMT_BYTES];
+    uint32_t pairs = 0;
+    int64_t follow_ns = cover_follow_ns(trace, device, &pairs);
+    if (pairs == 0) {
+        buf_addf(out,
+                 "; a graph wins at most the %s of their gaps (no op of this device was queued, so "
+                 "how soon one follows another is unknown)",
+                 timefmt_duration(sum->idle_ns, idle));
+        return sum->idle_ns;
+    }
+    int64_t left_ns = follow_ns < sum->idle_ns / (sum->gaps > 0 ? sum->gaps : 1)
+                          ? follow_ns * sum->gaps
+                          : sum->idle_ns;
+    buf_addf(out,
+             "; queued ops follow each other in %s (median of %u), so a graph wins %s: %s less "
+             "%lld gaps of that",
+             timefmt_duration(follow_ns, follow), (unsigned)pairs,
+             timefmt_duration(sum->idle_ns - left_ns, wins), timefmt_duration(sum->idle_ns, idle),
+             (long long)sum->gaps);
+    return sum->idle_ns - left_ns;
+}
+
 static void zones_finding(struct findings_maker *maker, const struct density_series *series,
                           const struct zone_sum *sum)
 {
@@ -370,24 +402,26 @@ static void zones_finding(struct findings_maker *maker, const struct density_ser
     char op[TIMEFMT_BYTES];
     char length[TIMEFMT_BYTES];
     long long device = (long long)trace->devices[series->device].id;
+    struct buf evidence = {0};
+    buf_addf(&evidence,
+             "%lld zone%s, %s in all: %lld launches, one in %s, ops of %s, device busy %.0f %% of "
+             "it",
+             (long long)sum->zones, sum->zones == 1 ? "" : "s",
+             timefmt_duration(sum->length_ns, length), (long long)sum->launches,
+             timefmt_duration(sum->length_ns / sum->launches, every),
+             timefmt_duration(sum->op_ns / sum->launches, op),
+             findings_percent(sum->busy_ns, sum->length_ns));
+    int64_t wins_ns = graph_wins(trace, sum, series->device, &evidence);
     const struct finding finding = {
         .rule = DETECT_LAUNCH_DENSITY.rule.name,
         .title =
             findings_words(maker, "GPU %lld keeps up with thread %lld: too many small launches",
                            device, (long long)trace->threads[series->thread].tid),
-        .evidence =
-            findings_words(maker,
-                           "%lld zone%s, %s in all: %lld launches, one in %s, ops of %s, device "
-                           "busy %.0f %%",
-                           (long long)sum->zones, sum->zones == 1 ? "" : "s",
-                           timefmt_duration(sum->length_ns, length), (long long)sum->launches,
-                           timefmt_duration(sum->length_ns / sum->launches, every),
-                           timefmt_duration(sum->op_ns / sum->launches, op),
-                           findings_percent(sum->busy_ns, sum->length_ns)),
+        .evidence = findings_keep(maker, &evidence),
         .advice = findings_advice(maker, ADVICE_OF_DENSITY, graph_fact(trace, sum),
                                   trace->threads[series->thread].process),
         .show = findings_words(maker, "cutline analyze -r launch_density --device %lld", device),
-        .recoverable_ns = sum->recoverable_ns,
+        .recoverable_ns = wins_ns,
         .value = (double)sum->zones,
         .begin_ns = sum->worst->begin_ns,
         .end_ns = sum->worst->end_ns,
@@ -395,6 +429,7 @@ static void zones_finding(struct findings_maker *maker, const struct density_ser
         .thread = series->thread,
     };
     findings_add(maker, &finding);
+    buf_free(&evidence);
 }
 
 static int finding(struct findings_maker *maker, const struct report_context *context,

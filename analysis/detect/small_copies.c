@@ -67,12 +67,29 @@ static int note(const struct report_context *context, int by, const void *data, 
     return 0;
 }
 
+/* Time in which a device runs neither kernels nor copies from or to another memory: what copies within it
+ * can win at most, beside what hidden_transfers counts. */
+static int64_t moves_alone_ns(const struct findings_maker *maker, uint32_t device)
+{
+    const struct busy *all = shared_busy(maker->shared, SHARED_ALL, NULL);
+    const struct busy *others = shared_busy(maker->shared, SHARED_WORK_TRANSFERS, NULL);
+    int64_t begin_ns = maker->options->begin_ns;
+    int64_t end_ns = maker->options->end_ns;
+    if (all == NULL || others == NULL) {
+        return 0;
+    }
+    return busy_device_ns(all, device, begin_ns, end_ns) -
+           busy_device_ns(others, device, begin_ns, end_ns);
+}
+
 static void small_finding(struct findings_maker *maker, const struct transfer *one)
 {
     const struct trace *trace = maker->trace;
     char calls[TIMEFMT_BYTES];
     bool crosses = shared_is_transfer(&trace->names[one->name]);
     const struct trace_events *gpu = &trace->events[TRACE_GPU];
+    int64_t exposed_ns = one->total_ns - one->hidden_ns;
+    int64_t alone_ns = moves_alone_ns(maker, one->device);
     const struct finding finding = {
         .rule = DETECT_SMALL_COPIES.rule.name,
         .title = findings_words(maker, "GPU %lld: %u small copies, %s",
@@ -86,7 +103,7 @@ static void small_finding(struct findings_maker *maker, const struct transfer *o
         .advice = findings_advice(maker, crosses ? ADVICE_OF_SMALL_COPIES : ADVICE_OF_SMALL_MOVES,
                                   0, one->process),
         .show = "cutline analyze -r small_copies",
-        .recoverable_ns = one->total_ns - one->hidden_ns,
+        .recoverable_ns = crosses || alone_ns > exposed_ns ? exposed_ns : alone_ns,
         .value = (double)one->count,
         .begin_ns = gpu->begin_ns[one->longest],
         .end_ns = gpu->end_ns[one->longest],

@@ -15,6 +15,7 @@
 #include "analysis/base/array.h"
 #include "analysis/base/sort.h"
 #include "analysis/base/timefmt.h"
+#include "analysis/detect/cover.h"
 #include "analysis/detect/detector.h"
 #include "analysis/detect/findings_internal.h"
 #include "analysis/detect/rules_text.h"
@@ -64,6 +65,7 @@ struct top_kernel {
     uint32_t count;
     uint32_t longest; /* GPU index */
     int64_t total_ns;
+    int64_t cover_ns; /* their union: instances may run side by side */
     int64_t blocks; /* of the longest; -1 = unknown */
     struct gpu_row row; /* ... */
     struct occupancy occupancy;
@@ -140,6 +142,22 @@ static int add_instance(struct adding *adding, const struct trace_events *gpu, u
     return 0;
 }
 
+/* Do ops of the device run at the same time? Else sums are unions. O(lanes). */
+static bool runs_side_by_side(const struct report_context *context, uint32_t device)
+{
+    const struct trace *trace = context->trace;
+    const struct trace_device *of = &trace->devices[device];
+    int64_t sum_ns = 0;
+    if (context->select->begin_ns != INT64_MIN || context->select->end_ns != INT64_MAX) {
+        return true; /* instances are cut at the ends */
+    }
+    for (uint32_t l = of->first_lane; l < of->first_lane + of->lane_count; l++) {
+        const struct trace_lane *lane = &trace->lanes[l];
+        sum_ns += trace->gpu_busy_ns[lane->first + lane->count] - trace->gpu_busy_ns[lane->first];
+    }
+    return sum_ns > of->busy_sum_ns[of->busy_count];
+}
+
 /* Adds the kernels of one device, and keeps those that take the most time. 0 or -1. */
 static int add_device(const struct report_context *context, uint32_t device, struct adding *adding)
 {
@@ -171,6 +189,17 @@ static int add_device(const struct report_context *context, uint32_t device, str
     int64_t top = context->args[ARG_TOP].i;
     if (top >= 0 && (size_t)top < out->count - adding->first) {
         out->count = adding->first + (size_t)top;
+    }
+    bool side_by_side = runs_side_by_side(context, device);
+    for (size_t i = adding->first; i < out->count; i++) {
+        struct top_kernel *kernel = &out->list[i];
+        kernel->cover_ns = side_by_side
+                               ? cover_of_name(trace, device, kernel->name,
+                                               context->select->begin_ns, context->select->end_ns)
+                               : kernel->total_ns;
+        if (kernel->cover_ns < 0) {
+            return -1;
+        }
     }
     return 0;
 }
@@ -273,7 +302,7 @@ static void put_row(struct table *table, const struct report_context *context, c
     const struct top_kernel *kernel = &found->list[i];
     const struct trace_name *name = &trace->names[kernel->name];
     const int64_t *block = kernel->row.block;
-    rules_put_percent(table, kernel->total_ns, found->busy_ns[kernel->device]);
+    rules_put_percent(table, kernel->cover_ns, found->busy_ns[kernel->device]);
     table_put_int(table, kernel->total_ns);
     table_put_int(table, kernel->count);
     table_put_int(table, gpu->end_ns[kernel->longest] - gpu->begin_ns[kernel->longest]);
@@ -319,8 +348,8 @@ static void put_shape(struct buf *out, const struct top_kernel *kernel)
         }
     }
     if (kernel->occupancy.percent >= 0) {
-        buf_addf(out, "; occupancy at most %.1f %% (limit: %s)", kernel->occupancy.percent,
-                 kernel->occupancy.limiter);
+        buf_addf(out, "; occupancy at most %.1f %% of the warps (limit: %s)",
+                 kernel->occupancy.percent, kernel->occupancy.limiter);
     }
     if (row->registers > 0) {
         buf_addf(out, "; %" PRId64 " registers a thread", row->registers);
@@ -376,7 +405,7 @@ static void add(struct findings_maker *maker, const struct top_kernel *kernel, i
     struct buf evidence = {0};
     struct buf advice = {0};
     long long id = (long long)trace->devices[kernel->device].id;
-    double share = findings_percent(kernel->total_ns, busy_ns);
+    double share = findings_percent(kernel->cover_ns, busy_ns);
     buf_addf(&evidence, "%" PRIu32 " launch%s, %s", kernel->count, kernel->count == 1 ? "" : "es",
              timefmt_duration(kernel->total_ns, total));
     put_shape(&evidence, kernel);
@@ -409,7 +438,7 @@ static void add(struct findings_maker *maker, const struct top_kernel *kernel, i
 static double share_of(const struct top_kernels *found, size_t i)
 {
     const struct top_kernel *kernel = &found->list[i];
-    return findings_percent(kernel->total_ns, found->busy_ns[kernel->device]);
+    return findings_percent(kernel->cover_ns, found->busy_ns[kernel->device]);
 }
 
 /* Is it the first kernel of its device, and worth a finding? */

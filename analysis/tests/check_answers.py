@@ -7,6 +7,7 @@ blank) and texts that must not.
 """
 import importlib
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -19,6 +20,19 @@ from capture import Capture  # noqa: E402
 
 def squeeze(text):
     return " ".join(text.split())
+
+
+UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+
+def more_than_span(page):
+    """Devices whose findings on the page promise more time than their span has."""
+    spans = {m[1]: float(m[2]) * UNITS[m[3]]
+             for m in re.finditer(r"^GPU (\d+) .*busy [\d.]+ % of ([\d.]+) (\w+) \(first to last op\)", page, re.M)}
+    won = {}
+    for m in re.finditer(r"^ *\d+\. GPU (\d+)[: ].*?\s([\d.]+) (ns|us|ms|s)$", page, re.M):
+        won[m[1]] = won.get(m[1], 0) + float(m[2]) * UNITS[m[3]]
+    return [gpu for gpu, ns in won.items() if ns > 1.02 * spans.get(gpu, 0)]
 
 
 def main():
@@ -40,6 +54,7 @@ def main():
                 count += 1
                 wrong = [f"not said: {text}" for text in wanted if squeeze(text) not in said]
                 wrong += [f"said: {text}" for text in unwanted if squeeze(text) in said]
+                wrong += [f"GPU {gpu}: more time is promised than its span has" for gpu in more_than_span(run.stdout)]
                 if run.returncode != 0:
                     wrong.append(f"status {run.returncode}: {run.stderr.strip()}")
                 if wrong:
