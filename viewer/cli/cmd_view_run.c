@@ -285,6 +285,7 @@ struct view_screen {
     struct frame_style style;
     struct loader *loader; /* NULL = nothing is being read */
     bool preview; /* the view holds only the first rows */
+    bool noted; /* it was said which terminal is spoken to */
     struct buf before; /* owned: the choices as they were when all was read */
 };
 
@@ -328,6 +329,15 @@ static void view_choices(const struct app *from, struct app *to)
     state_write(from, &text);
     state_read(to, buf_text(&text), text.len);
     buf_free(&text);
+}
+
+/* Says once which terminal is spoken to, where TERM names none that is known. */
+static void view_note(struct view_screen *screen, struct app *app)
+{
+    if (screen->term != NULL && !screen->noted && term_note(screen->term)[0] != '\0') {
+        app_say(app, "%s", term_note(screen->term));
+        screen->noted = true;
+    }
 }
 
 /* Puts what was read in the place of what is shown; what was seen and chosen stays where the person
@@ -385,6 +395,7 @@ static int view_swap(struct view *view, struct view_screen *screen, const struct
     if (!first) {
         app_say(app, "read again");
     }
+    view_note(screen, app);
     return 0;
 }
 
@@ -532,6 +543,8 @@ static int view_show(struct view *view, const struct opts_rest *rest, const stru
         screen.style.plain = term_theme(screen.term)->colors == THEME_MONO;
         if (screen.loader != NULL) {
             view_preview(view, &screen, rest, args);
+        } else {
+            view_note(&screen, session_app(&view->session));
         }
         rc = view_loop(view, &screen, rest, args, err);
         term_close(screen.term);

@@ -24,6 +24,7 @@
 #include <wchar.h>
 
 #include "viewer/term/guard.h"
+#include "viewer/term/input.h"
 #include "viewer/term/term_info.h"
 
 enum {
@@ -32,6 +33,7 @@ enum {
     TERM_ESCAPE_MS = 25, /* a lone Escape is told from the begin of a key sequence */
     TERM_SIDE_MAX = 32767, /* ncurses counts columns and rows in a short */
     TERM_CELLS_MAX = 1 << 22, /* more are no screen, but a mistake */
+    TERM_NOTE_BYTES = 128,
 };
 
 static const int TERM_CAUGHT[TERM_SIGNALS] = {SIGTERM, SIGINT,   SIGHUP, SIGQUIT,
@@ -44,7 +46,7 @@ struct terminal {
     sigset_t wait_mask;
     sigset_t leaving;
     struct sigaction old[TERM_SIGNALS];
-    bool shift_keys;
+    char note[TERM_NOTE_BYTES];
 };
 
 /* What handlers saw: the one state that they may touch. */
@@ -166,10 +168,7 @@ static void term_start(struct terminal *term, const struct term_options *options
     term->theme.kind = options->theme;
     term->theme.colors = term_colors(options->colors);
     if (options->mouse && !term_in_screen()) {
-        (void)mousemask(BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON1_CLICKED |
-                            BUTTON1_DOUBLE_CLICKED | BUTTON4_PRESSED | BUTTON5_PRESSED,
-                        NULL);
-        (void)mouseinterval(0);
+        input_want_mouse();
     }
 }
 
@@ -200,7 +199,7 @@ static void term_take_size(struct terminal *term)
 }
 
 /* Takes the screen; from here on every way out gives it back. */
-static int term_begin(struct terminal *term)
+static int term_begin(struct terminal *term, const char *kind)
 {
     char leaving[GUARD_BYTES];
     int cols = 0;
@@ -216,7 +215,7 @@ static int term_begin(struct terminal *term)
     if (odd) {
         use_env(FALSE);
     }
-    term->screen = newterm(NULL, stdout, stdin);
+    term->screen = newterm(kind, stdout, stdin);
     if (term->screen == NULL) {
         guard_end();
         return -1;
@@ -228,32 +227,89 @@ static int term_begin(struct terminal *term)
     return 0;
 }
 
-struct terminal *term_open(const struct term_options *options, struct err *err)
+/* A kind of terminal that is known here, and can stand for the named one: NULL where none is. */
+static const char *stand_in(const char *name)
+{
+    /* Terminals in a terminal speak their own dialect; all others that are in use speak xterm's. */
+    static const char *const others[][2] = {
+        {"tmux", "tmux-256color"},
+        {"tmux", "screen-256color"},
+        {"screen", "screen-256color"},
+        {"screen", "screen"},
+        {"rxvt", "rxvt"},
+        {"linux", "linux"},
+        {"", "xterm-256color"},
+        {"", "xterm"},
+        {"", "vt100"},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        const char *begin = others[i][0];
+        if (strncmp(name, begin, strlen(begin)) == 0 &&
+            term_info(others[i][1], STDOUT_FILENO) == TERM_INFO_ABLE) {
+            return others[i][1];
+        }
+    }
+    return NULL;
+}
+
+/* The kind of terminal to speak to, and a word in note where that is not what TERM says. */
+static const char *choose_kind(char *note, struct err *err)
 {
     const char *name = getenv("TERM");
-    int known = 0;
+    enum term_info known = TERM_INFO_UNKNOWN;
+    name = name == NULL ? "" : name;
+    if (name[0] != '\0') {
+        known = term_info(name, STDOUT_FILENO);
+    }
+    if (known == TERM_INFO_ABLE) {
+        return name;
+    }
+    if (known == TERM_INFO_UNABLE) {
+        return err_null(err, "the terminal %.40s cannot place the cursor: use --dump", name);
+    }
+    const char *other = stand_in(name);
+    if (other == NULL) {
+        return err_null(err,
+                        "TERM=%.40s is not known, nor is any other terminal: install terminfo "
+                        "(ncurses-base), or use --dump",
+                        name);
+    }
+    if (name[0] == '\0') {
+        (void)snprintf(note, TERM_NOTE_BYTES, "TERM is not set; the terminal is taken for %s",
+                       other);
+    } else {
+        (void)snprintf(note, TERM_NOTE_BYTES, "TERM=%.40s is not known here; it is taken for %s",
+                       name, other);
+    }
+    return other;
+}
+
+struct terminal *term_open(const struct term_options *options, struct err *err)
+{
+    char note[TERM_NOTE_BYTES] = "";
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
         return err_null(err, "the timeline needs a terminal: --dump prints it as text");
     }
-    if (name == NULL || name[0] == '\0' || (known = term_info(STDOUT_FILENO)) < 0) {
-        return err_null(err,
-                        "TERM=%s names no known terminal: set TERM (xterm-256color, tmux, "
-                        "screen, ...), or use --dump",
-                        name == NULL ? "" : name);
-    }
-    if (known == 0) {
-        return err_null(err, "the terminal %s cannot place the cursor: use --dump", name);
+    const char *kind = choose_kind(note, err);
+    if (kind == NULL) {
+        return NULL;
     }
     struct terminal *term = calloc(1, sizeof *term);
     if (term == NULL) {
         return err_null(err, "not enough memory for the terminal");
     }
-    if (term_begin(term) != 0) {
+    memcpy(term->note, note, sizeof note);
+    if (term_begin(term, kind) != 0) {
         free(term);
-        return err_null(err, "the terminal %s could not be opened", name);
+        return err_null(err, "the terminal %.40s could not be opened", kind);
     }
     term_start(term, options);
     return term;
+}
+
+const char *term_note(const struct terminal *term)
+{
+    return term->note;
 }
 
 /* Nobody may be reading: what ncurses writes could wait for ever. */
@@ -474,91 +530,10 @@ enum term_event term_wait(struct terminal *term, int ms)
     }
 }
 
-struct term_code {
-    int from;
-    uint32_t to;
-};
-
-static const struct term_code TERM_CODES[] = {
-    {KEY_UP, KEYS_UP},
-    {KEY_DOWN, KEYS_DOWN},
-    {KEY_LEFT, KEYS_LEFT},
-    {KEY_RIGHT, KEYS_RIGHT},
-    {KEY_HOME, KEYS_HOME},
-    {KEY_END, KEYS_END},
-    {KEY_PPAGE, KEYS_PAGE_UP},
-    {KEY_NPAGE, KEYS_PAGE_DOWN},
-    {KEY_BACKSPACE, KEYS_BACKSPACE},
-    {KEY_DC, KEYS_DELETE},
-    {KEY_ENTER, KEYS_ENTER},
-    {KEY_BTAB, KEYS_BACK_TAB},
-    {KEY_SLEFT, KEYS_SHIFT_LEFT},
-    {KEY_SRIGHT, KEYS_SHIFT_RIGHT},
-    {KEY_SR, KEYS_SHIFT_UP},
-    {KEY_SF, KEYS_SHIFT_DOWN},
-    {KEY_F(1), KEYS_F1},
-    {KEY_F(5), KEYS_F5},
-};
-
-static bool term_mouse(struct key *key)
-{
-    static const struct {
-        mmask_t bit;
-        uint32_t code;
-    } buttons[] = {
-        {BUTTON4_PRESSED, KEYS_WHEEL_UP},
-        {BUTTON5_PRESSED, KEYS_WHEEL_DOWN},
-        {BUTTON1_DOUBLE_CLICKED, KEYS_DOUBLE_CLICK},
-        {BUTTON1_CLICKED, KEYS_CLICK},
-        {BUTTON1_PRESSED, KEYS_PRESS},
-        {BUTTON1_RELEASED, KEYS_RELEASE},
-    };
-    MEVENT event;
-    if (getmouse(&event) != OK) {
-        return false;
-    }
-    for (size_t i = 0; i < sizeof buttons / sizeof buttons[0]; i++) {
-        if ((event.bstate & buttons[i].bit) != 0) {
-            *key = (struct key){buttons[i].code, event.x, event.y};
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool term_special(wint_t code, struct key *key)
-{
-    if (code == KEY_MOUSE) {
-        return term_mouse(key);
-    }
-    for (size_t i = 0; i < sizeof TERM_CODES / sizeof TERM_CODES[0]; i++) {
-        if ((wint_t)TERM_CODES[i].from == code) {
-            key->code = TERM_CODES[i].to;
-            return true;
-        }
-    }
-    return false;
-}
-
 bool term_read(struct terminal *term, struct key *key)
 {
-    wint_t code = 0;
-    int kind;
     (void)term;
-    while ((kind = get_wch(&code)) != ERR) {
-        *key = (struct key){0};
-        if (kind == KEY_CODE_YES) {
-            if (term_special(code, key)) {
-                return true;
-            }
-            continue;
-        }
-        key->code = code == '\n' ? KEYS_ENTER : code == 127 ? KEYS_BACKSPACE : (uint32_t)code;
-        if (key->code != 0) {
-            return true;
-        }
-    }
-    return false;
+    return input_read(key);
 }
 
 void term_send(struct terminal *term, const char *bytes, size_t len)

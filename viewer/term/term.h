@@ -26,6 +26,9 @@ struct term_options {
 /* NULL where there is no terminal, or one that cannot place the cursor (err says what to do). */
 struct terminal *term_open(const struct term_options *options, struct err *err);
 void term_close(struct terminal *term);
+/* Where TERM names no terminal that is known here: which one is spoken to instead; "" = it does. It quotes TERM as it
+ * is. */
+const char *term_note(const struct terminal *term);
 void term_size(const struct terminal *term, int *cols, int *rows);
 const struct theme *term_theme(const struct terminal *term);
 /* Sends what differs from the frame before; with `whole` everything. */

@@ -6,13 +6,18 @@
 #include <string.h>
 #include <term.h>
 
-int term_info(int fd)
+enum term_info term_info(const char *name, int fd)
 {
+    char kind[64];
     int found = 0;
-    if (setupterm(NULL, fd, &found) != OK) {
-        return -1;
+    if (strlen(name) >= sizeof kind) {
+        return TERM_INFO_UNKNOWN;
     }
-    return cursor_address != NULL ? 1 : 0;
+    memcpy(kind, name, strlen(name) + 1);
+    if (setupterm(kind, fd, &found) != OK) {
+        return TERM_INFO_UNKNOWN;
+    }
+    return cursor_address != NULL ? TERM_INFO_ABLE : TERM_INFO_UNABLE;
 }
 
 /* A capability, NULL where the terminal lacks it, without the delays "$<5/>" that old terminals ask for. */

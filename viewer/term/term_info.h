@@ -7,8 +7,14 @@
 
 #include <stddef.h>
 
-/* -1: $TERM is not known; 0: it cannot place the cursor; 1: it can. */
-int term_info(int fd);
+enum term_info {
+    TERM_INFO_UNKNOWN,
+    TERM_INFO_UNABLE, /* it cannot place the cursor */
+    TERM_INFO_ABLE,
+};
+
+/* What a kind of terminal is; from here on that kind is spoken to. */
+enum term_info term_info(const char *name, int fd);
 
 /* Puts into out, of room bytes, what must be written to leave: the cursor, colours, keys and the
  * mouse as usual, the first screen. After term_info. Returns its length. */

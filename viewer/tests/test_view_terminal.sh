@@ -274,9 +274,17 @@ send "fg" Enter
 expect '? help'
 send 'q'
 gone '? help'
-send "clear; TERM= $view; echo sta''tus=\$?" Enter
-expect 'status=1'
-expect 'set TERM'
+for kind in unheard-of xterm-unheard-of tmux-unheard-of screen.unheard-of ''; do
+    echo "TERM=$kind is taken for a terminal that is known"
+    send "clear; TERM=$kind $view; echo sta''tus=\$?" Enter
+    expect 'taken for'
+    expect 'GPU 0'
+    send 'g'
+    expect 'Idle gaps in view'
+    gone 'taken for'
+    send 'Escape' 'q'
+    expect 'status=0'
+done
 send "clear; TERM=dumb $view; echo sta''tus=\$?" Enter
 expect 'status=1'
 send "clear; TERM=vt100 $view" Enter
