@@ -205,6 +205,63 @@ static int waits_load(struct facts *facts, struct store *store)
     return facts->waits == NULL ? -1 : 0;
 }
 
+/* ---- kept ---- */
+
+enum facts_kept_array {
+    KEPT_HEAD, /* struct kept_head */
+    KEPT_COPIES,
+    KEPT_WAITS,
+};
+
+struct kept_head {
+    uint64_t copies;
+    uint64_t waits;
+    uint64_t has_copy_kind;
+};
+
+/* Takes copies and waits from the shelf. False where they are not there. */
+static bool facts_take(struct facts *facts)
+{
+    const struct trace *trace = facts->trace;
+    const struct kept_head *head = shelf_array(trace, SHELF_FACTS, KEPT_HEAD, sizeof *head);
+    if (head == NULL) {
+        return false;
+    }
+    facts->copy_count = (size_t)head->copies;
+    facts->wait_count = (size_t)head->waits;
+    facts->has_copy_kind = head->has_copy_kind != 0;
+    facts->copies =
+        shelf_array(trace, SHELF_FACTS, KEPT_COPIES, facts->copy_count * sizeof *facts->copies);
+    facts->waits =
+        shelf_array(trace, SHELF_FACTS, KEPT_WAITS, facts->wait_count * sizeof *facts->waits);
+    facts->kept = (facts->copy_count == 0 || facts->copies != NULL) &&
+                  (facts->wait_count == 0 || facts->waits != NULL);
+    if (!facts->kept) {
+        facts->copies = NULL;
+        facts->copy_count = 0;
+        facts->waits = NULL;
+        facts->wait_count = 0;
+        facts->has_copy_kind = false;
+    }
+    return facts->kept;
+}
+
+static void make_head(const void *arg, void *out)
+{
+    const struct facts *facts = arg;
+    struct kept_head *head = out;
+    *head = (struct kept_head){facts->copy_count, facts->wait_count, facts->has_copy_kind ? 1 : 0};
+}
+
+void facts_keep(const struct facts *facts, struct shelf_list *list)
+{
+    shelf_put_made(list, SHELF_FACTS, KEPT_HEAD, sizeof(struct kept_head), make_head, facts);
+    shelf_put(list, SHELF_FACTS, KEPT_COPIES, facts->copies,
+              facts->copy_count * sizeof *facts->copies);
+    shelf_put(list, SHELF_FACTS, KEPT_WAITS, facts->waits,
+              facts->wait_count * sizeof *facts->waits);
+}
+
 /* ---- public ---- */
 
 struct facts *facts_read(const struct trace *trace, struct store *store, struct err *err)
@@ -222,7 +279,8 @@ struct facts *facts_read(const struct trace *trace, struct store *store, struct 
         failed = streams_fill(facts) != 0;
     }
     if (!failed) {
-        failed = store != NULL && (copies_load(facts, store) != 0 || waits_load(facts, store) != 0);
+        failed = !facts_take(facts) && store != NULL &&
+                 (copies_load(facts, store) != 0 || waits_load(facts, store) != 0);
     }
     if (failed) {
         facts_free(facts);
@@ -251,8 +309,10 @@ void facts_free(struct facts *facts)
     }
     free(facts->threads);
     free(facts->streams);
-    free(facts->copies);
-    free(facts->waits);
+    if (!facts->kept) {
+        free(facts->copies);
+        free(facts->waits);
+    }
     free(facts);
 }
 

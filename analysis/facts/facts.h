@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "analysis/base/err.h"
+#include "analysis/trace/shelf.h"
 #include "analysis/trace/trace.h"
 
 enum {
@@ -55,6 +56,7 @@ struct facts {
     size_t copy_count;
     struct facts_wait *waits; /* by process, context, stream, begin */
     size_t wait_count;
+    bool kept; /* copies and waits lie on the trace's shelf */
     bool has_api; /* the capture holds any API call */
     bool has_osrt; /* ... any OS runtime call */
     bool has_copy_kind; /* ... memory kinds of copies */
@@ -68,6 +70,8 @@ struct facts *facts_new(const struct trace *trace, struct err *err);
 /* The same from a file that is open; store may be NULL. */
 struct facts *facts_read(const struct trace *trace, struct store *store, struct err *err);
 void facts_free(struct facts *facts);
+/* Adds what is worth to be kept, to be written while the facts live. */
+void facts_keep(const struct facts *facts, struct shelf_list *list);
 
 /* The details of a copy or set; NULL where unknown. O(log n). */
 const struct facts_copy *facts_copy_of(const struct facts *facts, uint32_t gpu);

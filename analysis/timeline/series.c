@@ -17,17 +17,13 @@
 #include "analysis/base/times.h"
 #include "analysis/timeline/series_internal.h"
 
-enum {
-    BLOCK = 256,
-};
-
 #define MS_NS INT64_C(1000000)
 
 /* ---- making ---- */
 
 int series_finish(struct series *series)
 {
-    size_t blocks = series->count / BLOCK + 2;
+    size_t blocks = series->count / SERIES_BLOCK + 2;
     double area = 0.0;
     series->block_area = calloc(blocks, sizeof *series->block_area);
     series->block_max = calloc(blocks, sizeof *series->block_max);
@@ -37,12 +33,12 @@ int series_finish(struct series *series)
     for (size_t i = 0; i < series->count; i++) {
         int64_t value = series->value[i];
         int64_t end_ns = i + 1 < series->count ? series->at_ns[i + 1] : series->end_ns;
-        if (i % BLOCK == 0) {
-            series->block_area[i / BLOCK] = area;
-            series->block_max[i / BLOCK] = value;
+        if (i % SERIES_BLOCK == 0) {
+            series->block_area[i / SERIES_BLOCK] = area;
+            series->block_max[i / SERIES_BLOCK] = value;
         }
-        if (value > series->block_max[i / BLOCK]) {
-            series->block_max[i / BLOCK] = value;
+        if (value > series->block_max[i / SERIES_BLOCK]) {
+            series->block_max[i / SERIES_BLOCK] = value;
         }
         if (i == 0 || value < series->min) {
             series->min = value;
@@ -237,10 +233,12 @@ int series_queue(const struct trace *trace, uint32_t device, struct series *out,
 
 void series_free(struct series *series)
 {
-    free(series->at_ns);
-    free(series->value);
-    free(series->block_area);
-    free(series->block_max);
+    if (!series->kept) {
+        free(series->at_ns);
+        free(series->value);
+        free(series->block_area);
+        free(series->block_max);
+    }
     memset(series, 0, sizeof *series);
 }
 
@@ -286,15 +284,15 @@ static double area_of(const struct series *series, size_t first, size_t last, in
 static double mean_of(const struct series *series, size_t first, size_t last, int64_t begin_ns,
                       int64_t end_ns)
 {
-    size_t block = first / BLOCK + 1;
-    size_t end_block = (last - 1) / BLOCK;
+    size_t block = first / SERIES_BLOCK + 1;
+    size_t end_block = (last - 1) / SERIES_BLOCK;
     double area = 0.0;
     if (end_block <= block + 1) {
         area = area_of(series, first, last, begin_ns, end_ns);
     } else {
-        area = area_of(series, first, block * BLOCK, begin_ns, end_ns) +
+        area = area_of(series, first, block * SERIES_BLOCK, begin_ns, end_ns) +
                (series->block_area[end_block] - series->block_area[block]) +
-               area_of(series, end_block * BLOCK, last, begin_ns, end_ns);
+               area_of(series, end_block * SERIES_BLOCK, last, begin_ns, end_ns);
     }
     return area / (double)(end_ns - begin_ns);
 }
@@ -303,10 +301,10 @@ static double max_of(const struct series *series, size_t first, size_t last)
 {
     int64_t max = series->value[first];
     for (size_t i = first; i < last;) {
-        bool is_whole = i % BLOCK == 0 && i + BLOCK <= last;
-        int64_t value = is_whole ? series->block_max[i / BLOCK] : series->value[i];
+        bool is_whole = i % SERIES_BLOCK == 0 && i + SERIES_BLOCK <= last;
+        int64_t value = is_whole ? series->block_max[i / SERIES_BLOCK] : series->value[i];
         max = value > max ? value : max;
-        i += is_whole ? BLOCK : 1;
+        i += is_whole ? SERIES_BLOCK : 1;
     }
     return (double)max;
 }

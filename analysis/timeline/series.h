@@ -11,11 +11,13 @@
 #ifndef CUTLINE_TIMELINE_SERIES_H
 #define CUTLINE_TIMELINE_SERIES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/base/arena.h"
 #include "analysis/base/err.h"
+#include "analysis/trace/shelf.h"
 #include "analysis/trace/trace.h"
 
 enum series_kind {
@@ -39,6 +41,7 @@ struct series {
     int64_t max;
     double *block_area; /* owned: value x ns before each block */
     int64_t *block_max; /* owned */
+    bool kept; /* the arrays and the label lie on the trace's shelf */
 };
 
 enum series_mode {
@@ -61,6 +64,17 @@ int series_launches(const struct trace *trace, uint32_t process, uint32_t thread
  * at all. */
 int series_queue(const struct trace *trace, uint32_t device, struct series *out, struct err *err);
 void series_free(struct series *series);
+/*
+ * Series on the shelf of a trace, from a number on, SERIES_NUMBERS of them. series_take: false where it
+ * is not there. series_keep: the series must live until it is written.
+ */
+enum {
+    SERIES_NUMBERS = 6
+};
+bool series_take(const struct trace *trace, enum shelf_kind kind, uint32_t number,
+                 struct series *out);
+void series_keep(const struct series *series, enum shelf_kind kind, uint32_t number,
+                 struct shelf_list *list);
 
 /* What the file holds beside the model: memory in use (CUDA_GPU_MEMORY_USAGE_EVENTS) for each
  * device and GPU metrics (GPU_METRICS). */
@@ -75,5 +89,7 @@ struct series_set {
  */
 int series_load(const struct trace *trace, struct series_set *out, struct err *err);
 void series_set_free(struct series_set *set);
+/* Adds them to what is kept; series_load takes them from there. */
+void series_set_keep(const struct series_set *set, struct shelf_list *list);
 
 #endif

@@ -1,10 +1,14 @@
 /*
- * series_internal: how level series are made, between series.c and series_load.c alone.
+ * series_internal: how level series are made, between series*.c alone.
  */
 #ifndef CUTLINE_TIMELINE_SERIES_INTERNAL_H
 #define CUTLINE_TIMELINE_SERIES_INTERNAL_H
 
 #include "analysis/timeline/series.h"
+
+enum {
+    SERIES_BLOCK = 256 /* points */
+};
 
 /* A change of a level. */
 struct series_change {
@@ -17,5 +21,10 @@ struct series_change {
 int series_from_changes(struct series *series, struct series_change *changes, size_t count);
 /* Makes the blocks, min and max of at_ns and value, which are ascending. 0 or -1. */
 int series_finish(struct series *series);
+
+/* One more series of zeros; NULL without memory. */
+struct series *series_set_add(struct series_set *set);
+/* The set from the shelf. False where it is not there. */
+bool series_set_take(const struct trace *trace, struct series_set *set);
 
 #endif

@@ -19,7 +19,7 @@ enum {
     GPU_MASK = 0xFF, /* the low bits of a metric's type number are the GPU's */
 };
 
-static struct series *set_add(struct series_set *set)
+struct series *series_set_add(struct series_set *set)
 {
     struct series *grown = realloc(set->list, (set->count + 1) * sizeof *grown);
     if (grown == NULL) {
@@ -135,7 +135,7 @@ static int mem_changes(const struct trace *trace, const struct memory_events *ev
 static int mem_series(const struct trace *trace, const struct mem_change *list, size_t count,
                       struct series_change *scratch, struct series_set *set)
 {
-    struct series *series = set_add(set);
+    struct series *series = series_set_add(set);
     if (series == NULL) {
         return -1;
     }
@@ -298,7 +298,7 @@ static int metrics_alloc(const struct trace *trace, struct metrics *metrics, str
     size_t first = set->count;
     for (size_t i = 0; i < metrics->count; i++) {
         struct metric *metric = &metrics->list[i];
-        struct series *series = metric->count > 0 ? set_add(set) : NULL;
+        struct series *series = metric->count > 0 ? series_set_add(set) : NULL;
         if (metric->count == 0) {
             continue;
         }
@@ -410,6 +410,9 @@ static int metrics_load(const struct trace *trace, struct store *store, struct s
 int series_load(const struct trace *trace, struct series_set *out, struct err *err)
 {
     memset(out, 0, sizeof *out);
+    if (series_set_take(trace, out)) {
+        return 0;
+    }
     struct store *store = trace_store(trace, err);
     if (store == NULL) {
         return -1;

@@ -6,7 +6,7 @@
  */
 #include "analysis/trace/cache.h"
 
-#include <fcntl.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,6 +21,7 @@
 const char CACHE_MAGIC[8] = {'C', 'U', 'T', 'L', 'T', 'R', 'C', '2'};
 
 enum {
+    COMPARE_BYTES = 1 << 20, /* read at a time: not by the map, so that it takes no memory */
     CACHE_PAGE_BYTES = 1024 /* SQLite counts the changes of a file in its header */
 };
 
@@ -74,6 +75,14 @@ uint64_t cache_section_sum(const void *data, size_t bytes)
     return cache_hash_end(&hash);
 }
 
+uint64_t cache_padded_sum(const void *data, size_t bytes)
+{
+    struct cache_hash hash;
+    cache_hash_init(&hash);
+    hash_padded(&hash, data, bytes);
+    return cache_hash_end(&hash);
+}
+
 uint64_t cache_head_sum(const struct cache_head *head)
 {
     struct cache_head copy = *head;
@@ -104,7 +113,8 @@ static uint64_t cache_layout(void)
     return cache_hash_end(&hash);
 }
 
-int cache_name(const struct store_file *file, struct buf *name, struct cache_key *key)
+int cache_file_name(const struct store_file *file, const char *kind, struct buf *name,
+                    struct cache_key *key)
 {
     unsigned char page[CACHE_PAGE_BYTES] = {0};
     const struct stat *st = store_file_stat(file);
@@ -119,9 +129,14 @@ int cache_name(const struct store_file *file, struct buf *name, struct cache_key
         .mtime_ns = st->st_mtim.tv_nsec,
         .first_page = cache_section_sum(page, sizeof page),
     };
-    buf_addf(name, "trace-%llx-%llx", (unsigned long long)st->st_dev,
+    buf_addf(name, "%s-%llx-%llx", kind, (unsigned long long)st->st_dev,
              (unsigned long long)st->st_ino);
     return buf_failed(name) ? -1 : 0;
+}
+
+int cache_name(const struct store_file *file, struct buf *name, struct cache_key *key)
+{
+    return cache_file_name(file, "trace", name, key);
 }
 
 static uint64_t column_bytes(const struct cache_head *head, int section)
@@ -166,7 +181,6 @@ struct mapped {
     size_t len;
     const struct cache_head *head;
     bool sealed; /* it was examined before and is what it was */
-    const atomic_bool *stop; /* to compare sums no longer; NULL: never */
     void *sections[CACHE_SECTIONS];
 };
 
@@ -174,12 +188,6 @@ struct mapped {
 static bool is_small(int section)
 {
     return section == CACHE_LANES || (section >= CACHE_NAMES && section != CACHE_UNIONS);
-}
-
-static bool is_wanted(const struct mapped *mapped, int section)
-{
-    return (!mapped->sealed || is_small(section)) &&
-           (mapped->stop == NULL || !atomic_load(mapped->stop));
 }
 
 /* Finds the sections and compares their sums. False where the file is not whole. */
@@ -193,7 +201,7 @@ static bool find_sections(struct mapped *mapped)
         if (at > mapped->len || place->bytes > mapped->len - at ||
             cache_aligned(place->bytes) > mapped->len - at ||
             (want != UINT64_MAX && want != place->bytes) ||
-            (is_wanted(mapped, s) &&
+            ((!mapped->sealed || is_small(s)) &&
              cache_section_sum(mapped->bytes + at, cache_aligned(place->bytes)) != place->sum)) {
             return false;
         }
@@ -356,6 +364,7 @@ static struct trace *blank(void *bytes, size_t len)
     trace->own = own;
     own->map = bytes;
     own->map_bytes = len;
+    own->map_fd = -1;
     return trace;
 }
 
@@ -427,8 +436,11 @@ struct trace *cache_load(struct store_file *file)
     struct trace *trace = NULL;
     if (cache_name(file, &name, &key) == 0 && cache_folder_open(&folder, NULL) == 0) {
         int fd = cache_folder_find(&folder, buf_text(&name));
-        if (fd >= 0) {
-            trace = take_file(&folder, buf_text(&name), fd, &key, file);
+        trace = fd < 0 ? NULL : take_file(&folder, buf_text(&name), fd, &key, file);
+        if (trace != NULL) {
+            trace_own(trace)->map_fd = fd;
+            shelf_open(trace, &folder);
+        } else if (fd >= 0) {
             (void)close(fd);
         }
     }
@@ -437,10 +449,43 @@ struct trace *cache_load(struct store_file *file)
     return trace;
 }
 
+int cache_compare_part(int fd, uint64_t at, uint64_t bytes, uint64_t sum, const atomic_bool *stop)
+{
+    unsigned char *some = malloc(COMPARE_BYTES);
+    struct cache_hash hash;
+    uint64_t left = cache_aligned(bytes);
+    bool stopped = some == NULL;
+    cache_hash_init(&hash);
+    while (left > 0 && !stopped) {
+        size_t want = left < COMPARE_BYTES ? (size_t)left : COMPARE_BYTES;
+        ssize_t n = pread(fd, some, want, (off_t)at);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n != (ssize_t)want) {
+            free(some);
+            return -1;
+        }
+        cache_hash_add(&hash, some, want);
+        at += want;
+        left -= want;
+        stopped = stop != NULL && atomic_load(stop);
+    }
+    free(some);
+    return stopped || cache_hash_end(&hash) == sum ? 0 : -1;
+}
+
 int cache_compare(const struct trace *trace, const atomic_bool *stop)
 {
     const struct trace_own *own = trace_own(trace);
-    struct mapped mapped = {
-        .bytes = own->map, .len = own->map_bytes, .head = own->map, .stop = stop};
-    return find_sections(&mapped) ? 0 : -1;
+    const struct cache_head *head = own->map;
+    uint64_t at = cache_aligned(sizeof *head);
+    for (int s = 0; s < CACHE_SECTIONS; s++) {
+        const struct cache_place *place = &head->sections[s];
+        if (cache_compare_part(own->map_fd, at, place->bytes, place->sum, stop) != 0) {
+            return -1;
+        }
+        at += cache_aligned(place->bytes);
+    }
+    return shelf_compare(trace, stop);
 }

@@ -12,6 +12,7 @@
 #define CUTLINE_TRACE_CACHE_LAYOUT_H
 
 #include "analysis/base/buf.h"
+#include "analysis/store/cache_folder.h"
 #include "analysis/trace/cache.h"
 #include "analysis/trace/trace_internal.h"
 
@@ -100,12 +101,16 @@ void cache_hash_init(struct cache_hash *hash);
 /* bytes is a multiple of 32. */
 void cache_hash_add(struct cache_hash *hash, const void *data, size_t bytes);
 uint64_t cache_hash_end(const struct cache_hash *hash);
-/* The sum of a section of so many aligned bytes; that of a head. */
+/* The sum of a section of so many aligned bytes; of bytes that are filled up with 0; of a head. */
 uint64_t cache_section_sum(const void *data, size_t bytes);
+uint64_t cache_padded_sum(const void *data, size_t bytes);
 uint64_t cache_head_sum(const struct cache_head *head);
 
 /* The cache file of a capture (without the folder) and the key it must have. 0 or -1. */
 int cache_name(const struct store_file *file, struct buf *name, struct cache_key *key);
+/* The same of another file of the capture, "KIND-...". */
+int cache_file_name(const struct store_file *file, const char *kind, struct buf *name,
+                    struct cache_key *key);
 /* Bytes of one section by the numbers of the head; UINT64_MAX for those that vary. */
 uint64_t cache_section_bytes(const struct cache_head *head, int section);
 
@@ -118,6 +123,26 @@ struct trace *cache_read(void *bytes, size_t len, const struct cache_key *key,
 /* Writes the trace to a file, until *stop (NULL: to the end). 0, or -1 with errno set. */
 int cache_write(int fd, const struct trace *trace, const struct cache_key *key,
                 const atomic_bool *stop);
+
+/* Writes bytes, filled up to the alignment, from where they are, until *stop. 0, or -1 with errno set. */
+int cache_put_padded(int fd, const void *data, size_t bytes, const atomic_bool *stop,
+                     uint64_t *sum);
+/* Does a part of a file, filled up to the alignment, have this sum? 0, also where it was stopped, or -1. */
+int cache_compare_part(int fd, uint64_t at, uint64_t bytes, uint64_t sum, const atomic_bool *stop);
+/* Seals a file that was just written: it is what this program made. */
+void cache_seal_file(const struct cache_folder *folder, const char *name, uint64_t rules);
+
+/* shelf.c */
+struct shelf_list;
+/* The shelf of a trace from the cache, where it has one. */
+void shelf_open(struct trace *trace, const struct cache_folder *folder);
+/* Is there anything in the list that the shelf has not? */
+bool shelf_lacks(const struct trace *trace, const struct shelf_list *list);
+/* As cache_save; what was on the shelf stays there. */
+int shelf_save(const struct trace *trace, struct shelf_list *list, const atomic_bool *stop,
+               struct err *err);
+/* As cache_compare. */
+int shelf_compare(const struct trace *trace, const atomic_bool *stop);
 
 extern const char CACHE_MAGIC[8];
 

@@ -26,39 +26,47 @@ struct cache_texts_of {
     struct buf all;
 };
 
-static void put(struct cache_writer *writer, const void *data, size_t bytes)
+/* Writes in pieces. 0 or -1. */
+static int put_bytes(int fd, const void *data, size_t bytes, const atomic_bool *stop)
 {
     const unsigned char *at = data;
-    while (bytes > 0 && !writer->failed) {
+    while (bytes > 0) {
         size_t some = bytes < SAVE_BYTES ? bytes : SAVE_BYTES;
-        if (writer->stop != NULL && atomic_load(writer->stop)) {
+        if (stop != NULL && atomic_load(stop)) {
             errno = EINTR;
-            writer->failed = true;
-            break;
+            return -1;
         }
-        writer->failed = cache_folder_write(writer->fd, at, some) != 0;
+        if (cache_folder_write(fd, at, some) != 0) {
+            return -1;
+        }
         at += some;
         bytes -= some;
     }
+    return 0;
 }
 
-/* Writes bytes, filled up to the alignment, from where they are. Their hash. */
-static uint64_t put_padded(struct cache_writer *writer, const void *data, size_t bytes)
+int cache_put_padded(int fd, const void *data, size_t bytes, const atomic_bool *stop, uint64_t *sum)
 {
     unsigned char rest[CACHE_ALIGN] = {0};
     size_t whole = bytes / CACHE_ALIGN * CACHE_ALIGN;
-    struct cache_hash hash;
-    cache_hash_init(&hash);
-    if (whole > 0) {
-        cache_hash_add(&hash, data, whole);
-        put(writer, data, whole);
+    *sum = cache_padded_sum(data, bytes);
+    if (put_bytes(fd, data, whole, stop) != 0) {
+        return -1;
     }
     if (bytes > whole) {
         memcpy(rest, (const unsigned char *)data + whole, bytes - whole);
-        cache_hash_add(&hash, rest, sizeof rest);
-        put(writer, rest, sizeof rest);
+        return put_bytes(fd, rest, sizeof rest, stop);
     }
-    return cache_hash_end(&hash);
+    return 0;
+}
+
+/* Adds bytes, filled up to the alignment. Their hash. */
+static uint64_t put_padded(struct cache_writer *writer, const void *data, size_t bytes)
+{
+    uint64_t sum = 0;
+    writer->failed =
+        writer->failed || cache_put_padded(writer->fd, data, bytes, writer->stop, &sum) != 0;
+    return sum;
 }
 
 /* Adds the next section. */
@@ -245,7 +253,7 @@ int cache_write(int fd, const struct trace *trace, const struct cache_key *key,
     save_sections(writer, trace, &texts);
     writer->head.sum = cache_head_sum(&writer->head);
     writer->failed = writer->failed || lseek(fd, 0, SEEK_SET) != 0;
-    put(writer, &writer->head, sizeof writer->head);
+    writer->failed = writer->failed || put_bytes(fd, &writer->head, sizeof writer->head, stop) != 0;
     int status = writer->failed ? -1 : 0;
     int code = errno;
     free(texts.offset);
@@ -255,8 +263,7 @@ int cache_write(int fd, const struct trace *trace, const struct cache_key *key,
     return status;
 }
 
-/* Seals what was just written: it is what this program made. */
-static void seal(const struct cache_folder *folder, const char *name, uint64_t rules)
+void cache_seal_file(const struct cache_folder *folder, const char *name, uint64_t rules)
 {
     struct stat was;
     int fd = cache_folder_find(folder, name);
@@ -281,7 +288,7 @@ static int save_into(const struct cache_folder *folder, const char *name, const 
     if (cache_folder_finish(&part, name) != 0) {
         return -1;
     }
-    seal(folder, name, key->layout);
+    cache_seal_file(folder, name, key->layout);
     return 0;
 }
 
@@ -309,13 +316,16 @@ int cache_save(const struct trace *trace, uint32_t limit_mib, const atomic_bool 
 
 void cache_forget(const struct trace *trace)
 {
-    struct cache_folder folder = {.fd = -1};
-    struct cache_key key;
-    struct buf name = {0};
-    if (cache_name(trace_own(trace)->file, &name, &key) == 0 &&
-        cache_folder_open(&folder, NULL) == 0) {
-        (void)cache_folder_remove(&folder, buf_text(&name));
+    static const char *const kinds[] = {"trace", "figures"};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        struct cache_folder folder = {.fd = -1};
+        struct cache_key key;
+        struct buf name = {0};
+        if (cache_file_name(trace_own(trace)->file, kinds[i], &name, &key) == 0 &&
+            cache_folder_open(&folder, NULL) == 0) {
+            (void)cache_folder_remove(&folder, buf_text(&name));
+        }
+        cache_folder_close(&folder);
+        buf_free(&name);
     }
-    cache_folder_close(&folder);
-    buf_free(&name);
 }

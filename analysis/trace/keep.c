@@ -4,11 +4,12 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "analysis/trace/cache.h"
+#include "analysis/trace/cache_layout.h"
 #include "analysis/trace/trace_internal.h"
 
 struct trace_keep {
     const struct trace *trace;
+    struct shelf_list list;
     pthread_t thread;
     atomic_bool stop;
     atomic_int state; /* enum trace_kept */
@@ -31,16 +32,33 @@ int trace_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
     return rc;
 }
 
-enum trace_kept trace_keep(const struct trace *trace, const atomic_bool *stop, struct err *err)
+/* A trace that is in the cache, or was put there. */
+static int keep_figures(const struct trace *trace, struct shelf_list *list, const atomic_bool *stop,
+                        struct err *err)
+{
+    return list != NULL && shelf_lacks(trace, list) ? shelf_save(trace, list, stop, err) : 0;
+}
+
+static bool is_stopped(const atomic_bool *stop)
+{
+    return stop != NULL && atomic_load(stop);
+}
+
+enum trace_kept trace_keep(const struct trace *trace, struct shelf_list *list,
+                           const atomic_bool *stop, struct err *err)
 {
     const struct trace_own *own = trace_own(trace);
     if (own->owed == TRACE_OWED_FILE && cache_save(trace, own->cache_mib, stop, err) != 0) {
-        return stop != NULL && atomic_load(stop) ? TRACE_KEPT : TRACE_KEPT_NOT;
+        return is_stopped(stop) ? TRACE_KEPT : TRACE_KEPT_NOT;
     }
     if (own->owed == TRACE_OWED_SUMS && cache_compare(trace, stop) != 0) {
         cache_forget(trace);
         (void)err_set(err, "%s: what was kept of it is damaged", trace->path);
         return TRACE_KEPT_DAMAGED;
+    }
+    if ((own->owed == TRACE_OWED_FILE || own->map != NULL) && !is_stopped(stop) &&
+        keep_figures(trace, list, stop, err) != 0) {
+        return is_stopped(stop) ? TRACE_KEPT : TRACE_KEPT_NOT;
     }
     return TRACE_KEPT;
 }
@@ -48,22 +66,29 @@ enum trace_kept trace_keep(const struct trace *trace, const atomic_bool *stop, s
 static void *keep_thread(void *arg)
 {
     struct trace_keep *keep = arg;
-    atomic_store(&keep->state, (int)trace_keep(keep->trace, &keep->stop, &keep->err));
+    enum trace_kept state = trace_keep(keep->trace, &keep->list, &keep->stop, &keep->err);
+    atomic_store(&keep->state, (int)state);
     return NULL;
 }
 
-struct trace_keep *trace_keep_start(const struct trace *trace)
+struct trace_keep *trace_keep_start(const struct trace *trace, struct shelf_list *list)
 {
-    if (trace_own(trace)->owed == TRACE_OWED_NOTHING) {
-        return NULL;
-    }
-    struct trace_keep *keep = calloc(1, sizeof *keep);
+    const struct trace_own *own = trace_own(trace);
+    struct shelf_list none = {0};
+    bool owes = own->owed != TRACE_OWED_NOTHING ||
+                (own->map != NULL && list != NULL && shelf_lacks(trace, list));
+    struct trace_keep *keep = owes ? calloc(1, sizeof *keep) : NULL;
+    list = list == NULL ? &none : list;
     if (keep == NULL) {
+        shelf_list_free(list);
         return NULL;
     }
     keep->trace = trace;
+    keep->list = *list;
+    *list = none;
     atomic_store(&keep->state, TRACE_KEPT_BUSY);
     if (trace_thread(&keep->thread, keep_thread, keep) != 0) {
+        shelf_list_free(&keep->list);
         free(keep);
         return NULL;
     }
@@ -86,6 +111,7 @@ enum trace_kept trace_keep_end(struct trace_keep *keep, bool finish, struct err 
     if (state != TRACE_KEPT && err != NULL) {
         *err = keep->err;
     }
+    shelf_list_free(&keep->list);
     free(keep);
     return state;
 }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "analysis/base/err.h"
+#include "analysis/trace/shelf.h"
 #include "analysis/trace/trace.h"
 
 struct trace_keep;
@@ -24,15 +25,17 @@ enum trace_kept {
     TRACE_KEPT_DAMAGED, /* what is shown comes from a damaged file, which is forgotten now */
 };
 
-/* Begins on a thread of its own. NULL where nothing is owed, or there is no thread. The trace must
- * outlive it. */
-struct trace_keep *trace_keep_start(const struct trace *trace);
+/* Begins on a thread of its own, also to keep what is in the list (NULL: nothing), which is taken.
+ * NULL where nothing is owed, or there is no thread. The trace and what is in the list must outlive
+ * it. */
+struct trace_keep *trace_keep_start(const struct trace *trace, struct shelf_list *list);
 /* How far it is; keep may be NULL. */
 enum trace_kept trace_keep_state(const struct trace_keep *keep);
 /* Waits for the end: of all (finish), else of what is at hand. Takes keep, which may be NULL. */
 enum trace_kept trace_keep_end(struct trace_keep *keep, bool finish, struct err *err);
-/* Does it here and now, until *stop (NULL: to the end). */
-enum trace_kept trace_keep(const struct trace *trace, const atomic_bool *stop, struct err *err);
+/* Does it here and now, until *stop (NULL: to the end); list may be NULL. */
+enum trace_kept trace_keep(const struct trace *trace, struct shelf_list *list,
+                           const atomic_bool *stop, struct err *err);
 
 /* Starts a thread without any signal but faults: signals are for the thread that has the terminal. 0,
  * or an errno value. */

@@ -383,7 +383,7 @@ static struct trace *load_opened(struct store_file *file, const struct trace_opt
         trace_own(trace)->cache_mib = options->cache_mib;
     }
     if (trace != NULL && !options->keep_later) {
-        (void)trace_keep(trace, NULL, NULL);
+        (void)trace_keep(trace, NULL, NULL, NULL);
     }
     return trace;
 }

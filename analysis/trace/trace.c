@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "analysis/base/array.h"
 #include "analysis/trace/trace_internal.h"
@@ -37,6 +38,9 @@ void trace_free(struct trace *trace)
         trace_free_arrays(trace, own);
     } else {
         (void)munmap(own->map, own->map_bytes);
+        if (own->map_fd >= 0) {
+            (void)close(own->map_fd);
+        }
     }
     free(trace->names);
     free(trace->processes);
@@ -45,6 +49,7 @@ void trace_free(struct trace *trace)
     for (int t = 0; t < TRACE_TABLE_COUNT; t++) {
         free(own->table_lanes[t]);
     }
+    shelf_free(own);
     store_file_close(own->file);
     intern_free(&own->texts);
     arena_free(&own->arena);

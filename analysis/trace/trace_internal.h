@@ -217,10 +217,14 @@ struct trace_own {
     struct busy_arrays *unions; /* one for each device */
     void *map; /* a cached trace: its columns, lanes, sums and texts lie in here */
     size_t map_bytes;
+    int map_fd; /* of the mapped file; -1 = none */
+    struct shelf *shelf; /* what was derived from it; NULL = nothing */
     enum trace_owed owed;
     uint32_t cache_mib; /* as in trace_options */
 };
 
+/* shelf.c */
+void shelf_free(struct trace_own *own);
 /* trace.c: own.table_lanes from the lanes. 0, or -1 without memory. */
 int trace_index_lanes(struct trace *trace);
 /* The file and its path; the trace shares it. */

@@ -61,6 +61,12 @@ struct app *app_open(const struct trace *trace, const char *title, struct err *e
     return app;
 }
 
+void app_keep(const struct app *app, struct shelf_list *list)
+{
+    facts_keep(app->facts, list);
+    rows_keep(&app->rows, list);
+}
+
 void app_close(struct app *app)
 {
     if (app == NULL) {

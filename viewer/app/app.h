@@ -212,6 +212,8 @@ struct app {
 /* The trace must outlive the app. NULL on failure. */
 struct app *app_open(const struct trace *trace, const char *title, struct err *err);
 void app_close(struct app *app);
+/* Adds what was derived of the trace to what is kept, to be written while the app lives. */
+void app_keep(const struct app *app, struct shelf_list *list);
 void app_resize(struct app *app, int cols, int rows);
 /* Applies one key or mouse event. */
 void app_key(struct app *app, const struct key *key);

@@ -121,11 +121,13 @@ static int derive_finish(struct derive_items *items, enum trace_table table, str
 
 void derive_free(struct derive *set)
 {
-    free(set->begin_ns);
-    free(set->end_ns);
-    free(set->name);
-    free(set->index);
-    free(set->lane_end);
+    if (!set->kept) {
+        free(set->begin_ns);
+        free(set->end_ns);
+        free(set->name);
+        free(set->index);
+        free(set->lane_end);
+    }
     *set = (struct derive){0};
 }
 

@@ -9,6 +9,7 @@
 #ifndef CUTLINE_APP_DERIVE_H
 #define CUTLINE_APP_DERIVE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "analysis/base/err.h"
@@ -25,6 +26,7 @@ struct derive {
     uint32_t *index; /* event in the table */
     uint32_t *lane_end; /* lane_count: one past the last event of each lane */
     uint32_t lane_count;
+    bool kept; /* the arrays lie on the trace's shelf */
 };
 
 void derive_free(struct derive *set);

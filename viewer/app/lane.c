@@ -90,15 +90,44 @@ uint32_t lane_find_event(const struct lane *lane, uint32_t event, int64_t begin_
     return i;
 }
 
+static int64_t lane_add(const struct lane *lane, uint32_t from, uint32_t to)
+{
+    int64_t sum_ns = 0;
+    for (uint32_t k = from; k < to; k++) {
+        sum_ns += lane->end_ns[k] - lane->begin_ns[k];
+    }
+    return sum_ns;
+}
+
+/* The durations before event i. */
+static int64_t lane_before_ns(const struct lane *lane, uint32_t i)
+{
+    uint32_t block = i / LANE_BLOCK;
+    return lane->block_ns[block] + lane_add(lane, block * LANE_BLOCK, i);
+}
+
+/* The durations of the events i to j - 1. */
+static int64_t lane_whole_ns(const struct lane *lane, uint32_t i, uint32_t j)
+{
+    if (lane->sum_ns != NULL) {
+        return lane->sum_ns[j] - lane->sum_ns[i];
+    }
+    if (lane->block_ns == NULL) {
+        return 0;
+    }
+    return j - i < LANE_BLOCK ? lane_add(lane, i, j)
+                              : lane_before_ns(lane, j) - lane_before_ns(lane, i);
+}
+
 int64_t lane_clip_ns(const struct lane *lane, const struct terms *terms, uint32_t i, uint32_t j,
                      int64_t begin_ns, int64_t end_ns)
 {
     const struct terms *which = lane->kept_sum_ns != NULL ? terms : NULL;
-    const int64_t *sum = which != NULL ? lane->kept_sum_ns : lane->sum_ns;
-    if (sum == NULL || i >= j) {
+    if (i >= j || (which == NULL && lane->sum_ns == NULL && lane->block_ns == NULL)) {
         return 0;
     }
-    int64_t busy_ns = sum[j] - sum[i];
+    int64_t busy_ns =
+        which != NULL ? lane->kept_sum_ns[j] - lane->kept_sum_ns[i] : lane_whole_ns(lane, i, j);
     if (lane->begin_ns[i] < begin_ns && lane_keeps(lane, which, i)) {
         int64_t head_ns = begin_ns - lane->begin_ns[i];
         int64_t whole_ns = lane->end_ns[i] - lane->begin_ns[i];
@@ -128,4 +157,18 @@ void lane_fill_sums(const struct lane *lane, const struct terms *terms, int64_t 
         }
     }
     sum[lane->count] = total_ns;
+}
+
+void lane_fill_blocks(const struct lane *lane, int64_t *block_ns)
+{
+    int64_t total_ns = 0;
+    for (uint32_t i = 0; i < lane->count; i++) {
+        if (i % LANE_BLOCK == 0) {
+            block_ns[i / LANE_BLOCK] = total_ns;
+        }
+        total_ns += lane->end_ns[i] - lane->begin_ns[i];
+    }
+    if (lane->count % LANE_BLOCK == 0) {
+        block_ns[lane->count / LANE_BLOCK] = total_ns;
+    }
 }

@@ -15,6 +15,10 @@
 #include "analysis/filter/terms.h"
 #include "analysis/trace/trace.h"
 
+enum {
+    LANE_BLOCK = 64
+};
+
 struct lane {
     enum trace_table table;
     uint32_t count;
@@ -23,7 +27,8 @@ struct lane {
     const int64_t *end_ns;
     const uint32_t *name;
     const uint32_t *index; /* NULL, or the index in the table of each event */
-    const int64_t *sum_ns; /* count + 1 running sums of durations (any origin) */
+    const int64_t *sum_ns; /* count + 1 running sums of durations (any origin); NULL = none */
+    const int64_t *block_ns; /* the same before each LANE_BLOCK events alone, from 0; NULL = none */
     const int64_t *kept_sum_ns; /* the same for kept events; NULL = all are kept */
 };
 
@@ -66,5 +71,11 @@ int64_t lane_clip_ns(const struct lane *lane, const struct terms *terms, uint32_
                      int64_t begin_ns, int64_t end_ns);
 /* Fills sum[count + 1] with the running sums of the events that the terms keep (NULL: all). */
 void lane_fill_sums(const struct lane *lane, const struct terms *terms, int64_t *sum);
+/* Sums before blocks: how many there are, and filling them for all events. */
+static inline size_t lane_blocks(const struct lane *lane)
+{
+    return (size_t)lane->count / LANE_BLOCK + 1;
+}
+void lane_fill_blocks(const struct lane *lane, int64_t *block_ns);
 
 #endif

@@ -155,17 +155,43 @@ static int rows_add_idle(struct rows *rows, const bool *idle, struct err *err)
     return rc;
 }
 
-static int rows_build(struct rows *rows, uint32_t pack, struct err *err)
+/* The threads with projected ranges: from the shelf, else by projecting all. */
+static int rows_find_places(struct rows *rows, struct err *err)
+{
+    if (rows_find_kept(rows)) {
+        return 0;
+    }
+    rows->projection = projection_new(rows->trace, err);
+    if (rows->projection == NULL) {
+        return -1;
+    }
+    const struct projection_lane *lanes = rows->projection->lanes;
+    uint32_t count = rows->projection->lane_count;
+    rows->places = malloc(((size_t)count + 1) * sizeof *rows->places);
+    if (rows->places == NULL) {
+        return err_nomem(err, "the rows");
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (i == 0 || lanes[i].device != lanes[i - 1].device ||
+            lanes[i].thread != lanes[i - 1].thread) {
+            rows->places[rows->place_count++] =
+                (struct rows_place){lanes[i].device, lanes[i].thread};
+        }
+    }
+    return 0;
+}
+
+static int rows_build(struct rows *rows, struct err *err)
 {
     const struct trace *trace = rows->trace;
-    struct projection *projection = projection_new(trace, err);
     bool *idle = calloc((size_t)trace->process_count + 1, sizeof *idle);
-    int rc = projection == NULL || idle == NULL || rows_sort_recorded(rows) != 0 ? -1 : 0;
+    int rc =
+        idle == NULL || rows_find_places(rows, err) != 0 || rows_sort_recorded(rows) != 0 ? -1 : 0;
     if (idle != NULL) {
         rows_find_idle(trace, idle);
     }
     for (uint32_t i = 0; rc == 0 && i < trace->device_count; i++) {
-        rc = rows_add_device(rows, projection, i, pack, err);
+        rc = rows_add_device(rows, i, err);
     }
     for (uint32_t i = 0; rc == 0 && i < trace->process_count; i++) {
         if (!idle[i]) {
@@ -173,7 +199,8 @@ static int rows_build(struct rows *rows, uint32_t pack, struct err *err)
         }
     }
     rc = rc == 0 ? rows_add_idle(rows, idle, err) : rc;
-    projection_free(projection);
+    projection_free(rows->projection);
+    rows->projection = NULL;
     free(idle);
     if (rc == 0 && rows->count == 0) {
         /* There is always a row to stand on. */
@@ -191,10 +218,10 @@ int rows_make(struct rows *rows, const struct trace *trace, const struct rows_op
 {
     uint32_t pack =
         options != NULL && options->pack_above > 0 ? options->pack_above : ROWS_PACK_ABOVE;
-    *rows = (struct rows){.trace = trace};
+    *rows = (struct rows){.trace = trace, .pack_above = pack};
     /* What the file holds beside the model may be gone by now: the rest stands without it. */
     (void)series_load(trace, &rows->recorded, NULL);
-    if (rows_build(rows, pack, err) != 0) {
+    if (rows_build(rows, err) != 0) {
         rows_free(rows);
         return -1;
     }
@@ -226,6 +253,9 @@ void rows_free(struct rows *rows)
         free(rows->series[i]);
     }
     series_set_free(&rows->recorded);
+    if (!rows->from_shelf) {
+        free(rows->places);
+    }
     free(rows->by_device);
     free(rows->list);
     free(rows->shown);
@@ -358,29 +388,34 @@ void rows_reveal(struct rows *rows, uint32_t row)
 }
 
 /* Sums of a lane that the trace has none for. */
-static void rows_sums(struct row *row)
+static void rows_sums(struct rows *rows, uint32_t row_index)
 {
-    if (row->sums == NULL) {
-        row->sums = malloc(((size_t)row->lane.count + 1) * sizeof *row->sums);
+    struct row *row = &rows->list[row_index];
+    if (row->lane.block_ns != NULL) {
+        return;
+    }
+    row->lane.block_ns = rows_take_sums(rows, row_index);
+    if (row->lane.block_ns == NULL) {
+        row->sums = malloc(lane_blocks(&row->lane) * sizeof *row->sums);
         if (row->sums == NULL) {
             return;
         }
-        lane_fill_sums(&row->lane, NULL, row->sums);
+        lane_fill_blocks(&row->lane, row->sums);
+        row->lane.block_ns = row->sums;
     }
-    row->lane.sum_ns = row->sums;
 }
 
 void rows_settle(struct rows *rows, uint32_t row_index, const struct rows_filter *filter)
 {
     struct row *row = &rows->list[row_index];
-    bool gpu = row->lane.table == TRACE_GPU && row->lane.index == NULL;
+    bool gpu = rows_has_sums(row);
     if (row->kind != ROW_LANE) {
         return;
     }
     if (gpu) {
         row->lane.sum_ns = rows->trace->gpu_busy_ns + row->lane.first;
     } else {
-        rows_sums(row);
+        rows_sums(rows, row_index);
     }
     if (filter->terms == NULL) {
         row->lane.kept_sum_ns = NULL;

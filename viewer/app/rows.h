@@ -4,7 +4,8 @@
  * A tree in drawing order: devices with their streams, memory operations and projected NVTX ranges,
  * then processes with their launches and the lanes of their threads. A row that has rows below it
  * can be collapsed; every row can be hidden or pinned to the top. Sums that a row needs for drawing
- * are made when it is first shown (rows_settle), 8 bytes an event.
+ * are made when it is first shown (rows_settle). What is derived is taken from the trace's shelf where
+ * it was kept (rows_kept.c).
  */
 #ifndef CUTLINE_APP_ROWS_H
 #define CUTLINE_APP_ROWS_H
@@ -45,13 +46,22 @@ struct row {
     const char *note; /* PROCESS, GROUP: what the row says */
     struct lane lane; /* LANE */
     const struct series *series; /* SERIES */
-    int64_t *sums; /* owned; NULL where the trace has them or not made yet */
+    int64_t *
+        sums; /* owned: before blocks; NULL where the trace or its shelf has them or not made yet */
     int64_t *kept; /* owned */
     uint64_t kept_stamp; /* the filter that kept was made for */
 };
 
+/* A thread with ranges that are projected on a device. */
+struct rows_place {
+    uint32_t device;
+    uint32_t thread;
+};
+
 struct rows {
     const struct trace *trace;
+    uint32_t pack_above; /* as in rows_options */
+    bool from_shelf; /* what is derived was kept by rows of the same options */
     struct arena arena;
     struct row *list; /* owned */
     uint32_t count;
@@ -62,6 +72,9 @@ struct rows {
     uint32_t pinned_count; /* of shown */
     struct derive **derived; /* owned, each of them too */
     uint32_t derived_count;
+    struct projection *projection; /* owned: while the rows are made */
+    struct rows_place *places; /* owned, or on the shelf; by device */
+    uint32_t place_count;
     struct series **series; /* owned: launches and queues */
     uint32_t series_count;
     struct series_set recorded; /* memory in use, metrics */
@@ -77,6 +90,8 @@ struct rows_options {
 int rows_make(struct rows *rows, const struct trace *trace, const struct rows_options *options,
               struct err *err);
 void rows_free(struct rows *rows);
+/* Adds what the rows derived to what is kept, to be written while they live. */
+void rows_keep(const struct rows *rows, struct shelf_list *list);
 /* Works out `shown` after a change of collapsed, hidden or pinned. */
 void rows_arrange(struct rows *rows);
 /* The place of a row in shown; TRACE_NONE if it is not shown. */

@@ -122,9 +122,9 @@ static uint32_t rows_rank_streams(const struct trace *trace, uint32_t device,
 }
 
 /* Stream lanes of a device: the busiest first; when there are many, the rest is packed. */
-static int rows_add_streams(struct rows *rows, uint32_t device, uint32_t up, uint32_t pack_above,
-                            struct err *err)
+static int rows_add_streams(struct rows *rows, uint32_t device, uint32_t up, struct err *err)
 {
+    uint32_t pack_above = rows->pack_above;
     const struct trace *trace = rows->trace;
     uint32_t end = trace->devices[device].first_lane + trace->devices[device].lane_count;
     uint32_t room = trace->devices[device].lane_count + 1;
@@ -150,7 +150,7 @@ static int rows_add_streams(struct rows *rows, uint32_t device, uint32_t up, uin
         } while (lane < end && trace->lanes[lane].depth > 0);
     }
     if (packed_count > 0) {
-        rc = derive_packed(trace, packed, packed_count, set, err);
+        rc = rows_take_set(rows, set) ? 0 : derive_packed(trace, packed, packed_count, set, err);
         rows_add_derived(rows, set, up,
                          rows_text(rows, "%u streams", (unsigned)(count - pack_above + 1)), false);
     }
@@ -164,7 +164,10 @@ static int rows_add_series(struct rows *rows, uint32_t device, uint32_t up, stru
 {
     struct series *queue = rows_new_series(rows);
     struct row *row;
-    if (queue == NULL || series_queue(rows->trace, device, queue, err) != 0) {
+    if (queue == NULL) {
+        return err_nomem(err, "the rows");
+    }
+    if (!rows_take_series(rows, queue) && series_queue(rows->trace, device, queue, err) != 0) {
         return -1;
     }
     if (queue->count > 0 && queue->max > 0) {
@@ -189,20 +192,30 @@ static int rows_add_series(struct rows *rows, uint32_t device, uint32_t up, stru
     return 0;
 }
 
-/* Ranges on the device, by the thread that launched the work. */
-static int rows_add_projected(struct rows *rows, const struct projection *projection,
-                              uint32_t device, uint32_t up, struct err *err)
+/* The ranges of a thread that are projected on a device. */
+static int rows_project(struct rows *rows, const struct rows_place *place, struct derive *set,
+                        struct err *err)
 {
-    uint32_t lane = 0;
-    BISECT(uint32_t, lane, projection->lane_count, mid, projection->lanes[mid].device < device)
-    for (; lane < projection->lane_count && projection->lanes[lane].device == device; lane++) {
-        const struct projection_lane *from = &projection->lanes[lane];
-        const struct trace_thread *thread = &rows->trace->threads[from->thread];
-        if (lane > 0 && from[-1].device == device && from[-1].thread == from->thread) {
-            continue;
-        }
+    if (rows_take_set(rows, set)) {
+        return 0;
+    }
+    if (rows->projection == NULL) {
+        rows->projection = projection_new(rows->trace, err);
+    }
+    return rows->projection == NULL
+               ? -1
+               : derive_projected(rows->projection, place->device, place->thread, set, err);
+}
+
+/* Ranges on the device, by the thread that launched the work. */
+static int rows_add_projected(struct rows *rows, uint32_t device, uint32_t up, struct err *err)
+{
+    uint32_t at = 0;
+    BISECT(uint32_t, at, rows->place_count, mid, rows->places[mid].device < device)
+    for (; at < rows->place_count && rows->places[at].device == device; at++) {
+        const struct trace_thread *thread = &rows->trace->threads[rows->places[at].thread];
         struct derive *set = rows_new_derived(rows);
-        if (set == NULL || derive_projected(projection, device, from->thread, set, err) != 0) {
+        if (set == NULL || rows_project(rows, &rows->places[at], set, err) != 0) {
             return err_nomem(err, "the rows");
         }
         rows_add_derived(rows, set, up,
@@ -229,23 +242,23 @@ static const char *rows_device_label(struct rows *rows, const struct trace_devic
     return rows_text(rows, "GPU %lld %.*s", (long long)gpu->id, len, name);
 }
 
-int rows_add_device(struct rows *rows, const struct projection *projection, uint32_t device,
-                    uint32_t pack_above, struct err *err)
+int rows_add_device(struct rows *rows, uint32_t device, struct err *err)
 {
     struct row *row = rows_add(rows, ROW_DEVICE, TRACE_NONE);
     struct derive *copies = rows_new_derived(rows);
+    bool taken = copies != NULL && rows_take_set(rows, copies);
     uint32_t up = rows->count - 1;
     if (row == NULL || copies == NULL) {
         return err_nomem(err, "the rows");
     }
     row->device = device;
     row->label = rows_device_label(rows, &rows->trace->devices[device]);
-    if (rows_add_streams(rows, device, up, pack_above, err) != 0 ||
-        derive_copies(rows->trace, device, copies, err) != 0) {
+    if (rows_add_streams(rows, device, up, err) != 0 ||
+        (!taken && derive_copies(rows->trace, device, copies, err) != 0)) {
         return -1;
     }
     rows_add_derived(rows, copies, up, "mem ops", false);
-    if (rows_add_projected(rows, projection, device, up, err) != 0) {
+    if (rows_add_projected(rows, device, up, err) != 0) {
         return -1;
     }
     return rows_add_series(rows, device, up, err);
@@ -371,7 +384,8 @@ int rows_add_process(struct rows *rows, uint32_t process, uint32_t up_row, struc
     char kernels[TIMEFMT_BYTES];
     uint32_t up = rows->count - 1;
     if (picks == NULL || row == NULL || launches == NULL ||
-        series_launches(trace, process, TRACE_NONE, launches, err) != 0) {
+        (!rows_take_series(rows, launches) &&
+         series_launches(trace, process, TRACE_NONE, launches, err) != 0)) {
         free(picks);
         return err_nomem(err, "the rows");
     }

@@ -256,8 +256,8 @@ static void view_close(struct view *view)
         session_close(&view->session);
     }
     for (int i = 0; i < 2; i++) {
-        app_close(view->apps[i]);
         (void)trace_keep_end(view->keeps[i], false, NULL);
+        app_close(view->apps[i]);
         trace_free(view->traces[i]);
     }
 }
@@ -293,7 +293,11 @@ struct view_screen {
 static void view_keep(struct view *view)
 {
     for (int i = 0; i < 2; i++) {
-        view->keeps[i] = view->traces[i] == NULL ? NULL : trace_keep_start(view->traces[i]);
+        struct shelf_list list = {0};
+        if (view->apps[i] != NULL) {
+            app_keep(view->apps[i], &list);
+            view->keeps[i] = trace_keep_start(view->traces[i], &list);
+        }
     }
 }
 

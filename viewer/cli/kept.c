@@ -28,7 +28,7 @@ void kept_options(bool no_cache, struct trace_options *options)
 
 struct trace_keep *kept_begin(const struct trace *trace)
 {
-    return trace == NULL ? NULL : trace_keep_start(trace);
+    return trace == NULL ? NULL : trace_keep_start(trace, NULL);
 }
 
 int kept_end(const char *command, struct trace_keep *keep)
