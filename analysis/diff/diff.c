@@ -60,7 +60,10 @@ static bool is_noise(const struct diff_row *row)
     if (row->section == DIFF_TOTAL || base->count < 2 || new->count < 2) {
         return false;
     }
-    return fabs(new->mean_ns - base->mean_ns) <= hypot(base->half_width_ns, new->half_width_ns);
+    /* Not hypot: glibc has a new one since 2.35, which would be needed to run. */
+    double width =
+        sqrt(base->half_width_ns * base->half_width_ns + new->half_width_ns *new->half_width_ns);
+    return fabs(new->mean_ns - base->mean_ns) <= width;
 }
 
 /* One of base and new may be NULL, not both. */

@@ -348,8 +348,8 @@ static int write_all(int fd, const unsigned char *at, size_t bytes)
 
 int cache_folder_write(int fd, const void *data, size_t bytes)
 {
-    const struct timespec at_once = {0};
     sigset_t limit;
+    sigset_t pending;
     sigset_t before;
     (void)sigemptyset(&limit);
     (void)sigaddset(&limit, SIGXFSZ);
@@ -359,8 +359,10 @@ int cache_folder_write(int fd, const void *data, size_t bytes)
     int status = write_all(fd, data, bytes);
     int code = errno;
     /* The signal goes to the thread that writes: one is pending now, or none. */
-    if (status != 0 && code == EFBIG && sigismember(&before, SIGXFSZ) == 0) {
-        (void)sigtimedwait(&limit, NULL, &at_once);
+    if (status != 0 && code == EFBIG && sigismember(&before, SIGXFSZ) == 0 &&
+        sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 1) {
+        int signal_number;
+        (void)sigwait(&limit, &signal_number);
     }
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = code;

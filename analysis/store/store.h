@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "analysis/base/err.h"
+#include "analysis/store/capture.h"
 
 struct store;
 struct store_cursor;
@@ -97,18 +98,18 @@ enum store_enum {
 };
 const char *store_enum_label(struct store *store, enum store_enum which, int64_t value);
 
-/* GlobalId: HW:8 | VM:8 | PID:24 | TID:24, from the most significant bit. */
+/* See capture.h. */
 static inline int64_t store_pid(int64_t global_id)
 {
-    return (int64_t)((uint64_t)global_id >> 24 & 0xFFFFFFU);
+    return cutline_pid(global_id);
 }
 static inline int64_t store_tid(int64_t global_id)
 {
-    return (int64_t)((uint64_t)global_id & 0xFFFFFFU);
+    return cutline_tid(global_id);
 }
 static inline int64_t store_global_pid(int64_t global_tid)
 {
-    return (int64_t)((uint64_t)global_tid & ~UINT64_C(0xFFFFFF));
+    return cutline_global_pid(global_tid);
 }
 
 #endif

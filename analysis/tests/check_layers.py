@@ -39,6 +39,14 @@ PURE = re.compile(rf"^(analysis/({'|'.join(ANALYSIS)})|viewer/(app|paint))/")
 PRINTS = re.compile(r"\b(printf|vprintf|puts|putchar|perror|exit|_exit|_Exit|quick_exit|abort)\s*\(|"
                     r"\b(stdout|stderr)\b")
 SQL = re.compile(r'"[^"]*\b(SELECT .* FROM|INSERT INTO|CREATE (TABLE|INDEX)|DELETE FROM|PRAGMA)\b')
+# What only Linux has: it belongs to the recorder and the terminal, so that captures can be read elsewhere.
+PORTABLE = re.compile(r"(analysis|viewer)/(?!term/)")
+LINUX_ONLY = re.compile(r"\b(epoll_\w+|inotify_\w+|signalfd|eventfd|timerfd_\w+|memfd_create|prctl|syscall|gettid|"
+                        r"unshare|setns|sendfile|splice|fallocate|sync_file_range|getrandom|qsort_r|secure_getenv|"
+                        r"dl_iterate_phdr|pthread_\w+_np|sched_\w+affinity|mremap|accept4|pipe2|dup3|execvpe|"
+                        r"strchrnul|memrchr|memmem|getauxval|sigtimedwait|sigwaitinfo|get_nprocs\w*|hypot)\s*\(|"
+                        r"\bMAP_(POPULATE|NORESERVE|HUGETLB)\b|\bO_(TMPFILE|PATH)\b|"
+                        r'include\s+<(linux/|sys/(prctl|syscall|epoll|inotify|signalfd|eventfd|sysinfo|auxv)\.h|link\.h)')
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX|HA" r"CK)\b")
 FUNCTION_LINES, FILE_LINES = 80, 800
 FUNCTION_WANTED, FILE_WANTED = 40, 400
@@ -88,6 +96,8 @@ def check_calls(path, code):
     pure = PURE.match(path)
     tests = re.search(r"/(tests|bench|fuzz)/", path)
     for number, line in enumerate(code.splitlines(), 1):
+        if PORTABLE.match(path) and not tests and LINUX_ONLY.search(without_strings(line)):
+            breach(path, number, "what only Linux (or a new glibc) has is for capture and viewer/term")
         if pure and PRINTS.search(without_strings(line)):
             breach(path, number, "nothing in this layer prints or exits")
         if re.search(r"\bstore_(file_)?open\(", line) and not tests and \

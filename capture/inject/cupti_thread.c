@@ -21,14 +21,24 @@
 #define STACK_BYTES (UINT32_C(256) << 10)
 #define NICENESS 5
 
+/* musl and glibc before 2.30 wait by the time of day only: where somebody sets it, one wait is of
+ * another length. */
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 30)
+#define WAIT_CLOCK                       CLOCK_MONOTONIC
+#define WAIT_UNTIL(semaphore, timestamp) sem_clockwait(semaphore, CLOCK_MONOTONIC, timestamp)
+#else
+#define WAIT_CLOCK                       CLOCK_REALTIME
+#define WAIT_UNTIL(semaphore, timestamp) sem_timedwait(semaphore, timestamp)
+#endif
+
 /* Waits for SEMAPHORE up to FOR_NS. True if it was posted. */
 static bool wait_for(sem_t *semaphore, int64_t for_ns)
 {
-    int64_t until_ns = clock_read_ns(CLOCK_MONOTONIC) + for_ns;
+    int64_t until_ns = clock_read_ns(WAIT_CLOCK) + for_ns;
     struct timespec until = {(time_t)(until_ns / NS_IN_S), (long)(until_ns % NS_IN_S)};
     int result = 0;
     do {
-        result = sem_clockwait(semaphore, CLOCK_MONOTONIC, &until);
+        result = WAIT_UNTIL(semaphore, &until);
     } while (result != 0 && errno == EINTR);
     return result == 0;
 }
