@@ -147,17 +147,16 @@ static int file_open_path(struct store_file *file, struct err *err)
     if (file_note(file->fd, &file->was) != 0) {
         return err_set(err, "%s: cannot be read: %s", file->path, strerror(errno));
     }
-    if (store_sniff(file, err) != 0 || file_check_journal(file, err) != 0) {
+    file->source = store_sniff(file, err);
+    if (file->source == NULL || file_check_journal(file, err) != 0) {
         return -1;
     }
     return file_open_log(file, err);
 }
 
-struct store_file *store_file_open(const char *path, struct err *err)
+/* A file that nothing is open of yet. NULL without memory. */
+static struct store_file *file_new(const char *path, struct err *err)
 {
-    if (store_sniff_path(path, err) != 0) {
-        return NULL;
-    }
     struct store_file *file = calloc(1, sizeof *file);
     if (file == NULL || pthread_mutex_init(&file->mutex, NULL) != 0) {
         free(file);
@@ -172,6 +171,15 @@ struct store_file *store_file_open(const char *path, struct err *err)
         return err_null(err, "not enough memory to open %s", path);
     }
     memcpy(file->path, path, strlen(path) + 1);
+    return file;
+}
+
+struct store_file *store_file_open(const char *path, struct err *err)
+{
+    struct store_file *file = store_sniff_path(path, err) == 0 ? file_new(path, err) : NULL;
+    if (file == NULL) {
+        return NULL;
+    }
     if (file_open_path(file, err) != 0) {
         store_file_close(file);
         return NULL;
@@ -179,6 +187,17 @@ struct store_file *store_file_open(const char *path, struct err *err)
     if (store_vfs_register(file) != 0) {
         store_file_close(file);
         return err_null(err, "not enough memory to open %s", path);
+    }
+    return file;
+}
+
+struct store_file *source_file(const struct source *source, void *input, const char *name,
+                               struct err *err)
+{
+    struct store_file *file = file_new(name, err);
+    if (file != NULL) {
+        file->source = source;
+        file->input = input;
     }
     return file;
 }
@@ -230,6 +249,9 @@ int store_file_check(const struct store_file *file, struct err *err)
 {
     struct store_file_state now;
     struct store_file_state wal = file->wal_was;
+    if (file->fd < 0) {
+        return 0; /* not a file on disk */
+    }
     if (file_state(file->fd, &now) != 0 ||
         (file->wal_fd >= 0 && file_state(file->wal_fd, &wal) != 0)) {
         return err_set(err, "%s: cannot be read: %s", file->path, strerror(errno));

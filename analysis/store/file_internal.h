@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "analysis/store/file.h"
+#include "analysis/store/source.h"
 
 enum {
     STORE_FILE_HEADER_BYTES = 100, /* SQLite file format, 1.3: with a count of the changes */
@@ -22,6 +23,8 @@ struct store_file_state {
 
 struct store_file {
     char *path;
+    const struct source *source; /* what reads it */
+    void *input; /* of source, where there is no file on disk (fd -1) */
     int fd;
     int wal_fd; /* the write-ahead log beside it; -1: none, or empty */
     struct store_file_state was;

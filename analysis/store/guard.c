@@ -16,7 +16,7 @@ static bool guard_may_read(const struct store *store, const char *table)
             return true;
         }
     }
-    for (int t = 0; t < store->table_count; t++) {
+    for (size_t t = 0; t < store->table_count; t++) {
         if (strcmp(store->tables[t].name, table) == 0) {
             return true;
         }
@@ -50,10 +50,10 @@ static int guard_ask(void *arg, int action, const char *first, const char *secon
     return may ? SQLITE_OK : SQLITE_DENY;
 }
 
-void store_guard(struct store *store)
+void sqlite_guard(struct sqlite_connection *connection)
 {
 #if SQLITE_VERSION_NUMBER >= 3030000
-    (void)sqlite3_drop_modules(store->db, NULL);
+    (void)sqlite3_drop_modules(connection->db, NULL);
 #endif
-    (void)sqlite3_set_authorizer(store->db, guard_ask, store);
+    (void)sqlite3_set_authorizer(connection->db, guard_ask, connection->store);
 }

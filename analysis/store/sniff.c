@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "analysis/base/array.h"
 #include "analysis/store/store_internal.h"
 #include "analysis/store/writer.h"
 
@@ -136,19 +137,33 @@ int store_sniff_path(const char *path, struct err *err)
     return 0;
 }
 
-int store_sniff(const struct store_file *file, struct err *err)
+/* Formats by their first bytes, and whether the file is whole as far as its head tells. */
+static const struct sniff_source {
+    const char *bytes;
+    size_t len;
+    int (*check)(const struct sniff *sniff, struct err *err);
+    const struct source *source;
+} SOURCES[] = {
+    {"SQLite format 3", 16, sniff_sqlite, &SOURCE_SQLITE},
+};
+
+const struct source *store_sniff(const struct store_file *file, struct err *err)
 {
     const struct stat *st = store_file_stat(file);
     struct sniff sniff = {.path = store_file_path(file), .size = st->st_size};
     sniff.len = st->st_size < SNIFF_BYTES ? (size_t)st->st_size : SNIFF_BYTES;
     if (!S_ISREG(st->st_mode) || st->st_size == 0 ||
         store_file_read(file, 0, sniff.head, sniff.len) != 0) {
-        return err_set(err, "%s: empty, or cut while it was opened: try again", sniff.path);
+        return err_null(err, "%s: empty, or cut while it was opened: try again", sniff.path);
     }
-    if (sniff.len >= 16 && memcmp(sniff.head, "SQLite format 3", 16) == 0) {
-        return sniff_sqlite(&sniff, err);
+    for (size_t i = 0; i < ARRAY_LEN(SOURCES); i++) {
+        const struct sniff_source *known = &SOURCES[i];
+        if (sniff.len >= known->len && memcmp(sniff.head, known->bytes, known->len) == 0) {
+            return known->check(&sniff, err) == 0 ? known->source : NULL;
+        }
     }
-    return sniff_foreign(&sniff, err);
+    (void)sniff_foreign(&sniff, err);
+    return NULL;
 }
 
 /* Other programs' databases, by a table of theirs. */
@@ -195,7 +210,7 @@ static bool sniff_is_capture(struct store *store)
             return true;
         }
     }
-    for (int t = 0; t < store->table_count; t++) {
+    for (size_t t = 0; t < store->table_count; t++) {
         if (strncmp(store->tables[t].name, "CUPTI_ACTIVITY_KIND_", 20) == 0 ||
             strncmp(store->tables[t].name, "CUTLINE_", 8) == 0) {
             return true;
@@ -219,7 +234,7 @@ int store_sniff_tables(struct store *store, struct err *err)
             return err_set(err, "%s: %s", store->path, SNIFF_OTHERS[i].what);
         }
     }
-    for (int t = 0; t < store->table_count; t++) {
+    for (size_t t = 0; t < store->table_count; t++) {
         if (strncmp(store->tables[t].name, "rocpd_", 6) == 0) {
             return err_set(err, "%s: a ROCm database (rocpd), which is not supported", store->path);
         }

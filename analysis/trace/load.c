@@ -358,10 +358,11 @@ static struct trace *load_rows(struct store_file *file, const struct trace_optio
     return load.trace;
 }
 
-/* Loads an open capture, or takes it from the cache. */
-static struct trace *load_opened(struct store_file *file, const struct trace_options *options,
-                                 struct err *err)
+struct trace *trace_load_file(struct store_file *file, const struct trace_options *wanted,
+                              struct err *err)
 {
+    static const struct trace_options defaults = {0};
+    const struct trace_options *options = wanted == NULL ? &defaults : wanted;
     bool cached = options->cache_events > 0 && options->rows_most == 0;
     struct trace *trace = cached ? cache_load(file) : NULL;
     int64_t events = 0;
@@ -391,12 +392,11 @@ static struct trace *load_opened(struct store_file *file, const struct trace_opt
 static struct trace *load_file(const char *path, const struct trace_options *options,
                                struct err *err)
 {
-    static const struct trace_options defaults = {0};
     struct store_file *file = store_file_open(path, err);
     if (file == NULL) {
         return NULL;
     }
-    struct trace *trace = load_opened(file, options == NULL ? &defaults : options, err);
+    struct trace *trace = trace_load_file(file, options, err);
     store_file_close(file);
     return trace;
 }

@@ -29,6 +29,7 @@
 #include <stdint.h>
 
 #include "analysis/base/err.h"
+#include "analysis/store/file.h"
 #include "analysis/store/store.h"
 
 #define TRACE_NONE UINT32_MAX /* no event, no name, no link, no device, ... */
@@ -266,6 +267,9 @@ struct trace_options {
  * analysis/store/nsys_rep.h); trace->path is that file.
  */
 struct trace *trace_load(const char *path, const struct trace_options *options, struct err *err);
+/* The same of an open file, also one whose rows come from elsewhere (source_file). It is shared. */
+struct trace *trace_load_file(struct store_file *file, const struct trace_options *options,
+                              struct err *err);
 void trace_free(struct trace *trace);
 
 /* Indices by id, TRACE_NONE where there is none. O(log n). */
