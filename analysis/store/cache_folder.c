@@ -140,18 +140,27 @@ static void note_use(const struct cache_folder *folder, const char *name, int fd
     buf_free(&seal);
 }
 
-int cache_folder_find(const struct cache_folder *folder, const char *name)
+static int open_private(const struct cache_folder *folder, const char *name, struct stat *st)
 {
-    struct stat st;
     int fd = openat(folder->fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0) {
-        return -1;
-    }
-    if (fstat(fd, &st) != 0 || !is_private(&st)) {
+    if (fd >= 0 && (fstat(fd, st) != 0 || !is_private(st))) {
         (void)close(fd);
         return -1;
     }
-    if (now_s() - used_at(&st) > USED_SECONDS) {
+    return fd;
+}
+
+int cache_folder_look(const struct cache_folder *folder, const char *name)
+{
+    struct stat st;
+    return open_private(folder, name, &st);
+}
+
+int cache_folder_find(const struct cache_folder *folder, const char *name)
+{
+    struct stat st;
+    int fd = open_private(folder, name, &st);
+    if (fd >= 0 && now_s() - used_at(&st) > USED_SECONDS) {
         note_use(folder, name, fd);
     }
     return fd;

@@ -55,6 +55,8 @@ void cache_folder_close(struct cache_folder *folder);
 /* A descriptor of the file of that name, and notes that it was used; -1 where there is none that can
  * be trusted. */
 int cache_folder_find(const struct cache_folder *folder, const char *name);
+/* The same, without a note. */
+int cache_folder_look(const struct cache_folder *folder, const char *name);
 
 /* A new empty file, its name ending in suffix ("" for none), open for writing. 0 or -1. Either way
  * cache_folder_drop or cache_folder_finish is to be called, and cleans up. */

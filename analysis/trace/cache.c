@@ -18,7 +18,7 @@
 #include "analysis/store/file.h"
 #include "analysis/trace/cache_layout.h"
 
-const char CACHE_MAGIC[8] = {'C', 'U', 'T', 'L', 'T', 'R', 'C', '2'};
+const char CACHE_MAGIC[8] = {'C', 'U', 'T', 'L', 'T', 'R', 'C', '3'};
 
 enum {
     COMPARE_BYTES = 1 << 20, /* read at a time: not by the map, so that it takes no memory */
@@ -93,8 +93,7 @@ uint64_t cache_head_sum(const struct cache_head *head)
     return cache_hash_end(&hash);
 }
 
-/* Changes with our structs and with the version of the program. */
-static uint64_t cache_layout(void)
+uint64_t cache_layout(void)
 {
     const uint64_t sizes[] = {CACHE_VERSION,
                               sizeof(struct trace_name),
@@ -128,6 +127,8 @@ int cache_file_name(const struct store_file *file, const char *kind, struct buf 
         .mtime_s = (int64_t)st->st_mtim.tv_sec,
         .mtime_ns = st->st_mtim.tv_nsec,
         .first_page = cache_section_sum(page, sizeof page),
+        .device = (uint64_t)st->st_dev,
+        .inode = (uint64_t)st->st_ino,
     };
     buf_addf(name, "%s-%llx-%llx", kind, (unsigned long long)st->st_dev,
              (unsigned long long)st->st_ino);
@@ -169,6 +170,7 @@ uint64_t cache_section_bytes(const struct cache_head *head, int section)
         (uint64_t)head->device_count * sizeof(struct trace_device),
         people * sizeof(uint64_t),
         UINT64_MAX, /* the unions: by the devices */
+        UINT64_MAX, /* the path */
         UINT64_MAX, /* the texts */
     };
     return section < CACHE_LAUNCH_OPS ? column_bytes(head, section)

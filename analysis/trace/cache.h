@@ -13,6 +13,7 @@
 
 #include <stdatomic.h>
 
+#include "analysis/store/cache_folder.h"
 #include "analysis/trace/trace.h"
 
 /* The trace of an open capture, mapped; NULL where there is no valid one. */
@@ -26,6 +27,15 @@ int cache_save(const struct trace *trace, uint32_t limit_mib, const atomic_bool 
                struct err *err);
 /* Compares the sums of all sections of a mapped trace, until *stop. 0, or -1: it is damaged. */
 int cache_compare(const struct trace *trace, const atomic_bool *stop);
+/* What a kept trace, "trace-...", is of. */
+enum cache_fate {
+    CACHE_UNKNOWN, /* no trace of this program */
+    CACHE_GOOD,
+    CACHE_STALE, /* the capture was written to, or the program is another */
+    CACHE_GONE, /* there is no capture where it was */
+};
+/* Adds the path of its capture, which comes from a file: not to be printed as it is. */
+enum cache_fate cache_about(const struct cache_folder *folder, const char *name, struct buf *path);
 /* Forgets what is kept of the trace's capture. */
 void cache_forget(const struct trace *trace);
 

@@ -19,7 +19,7 @@
 enum {
     /* To be counted up where the layout or the meaning of the model changes: files of other numbers
      * are not taken. */
-    CACHE_VERSION = 2,
+    CACHE_VERSION = 3,
     CACHE_COLUMNS = 5, /* begin, end, name, row, link */
     CACHE_ALIGN = 64
 };
@@ -38,6 +38,7 @@ enum cache_section {
     CACHE_DEVICES, /* struct trace_device */
     CACHE_PEOPLE_TEXTS, /* uint64_t for each process, thread, device in this order */
     CACHE_UNIONS, /* int64_t: for each device its begins, ends and sums */
+    CACHE_PATH, /* bytes: where the capture was, for people */
     CACHE_TEXTS, /* bytes, a NUL after each text; offset 0 is the empty one */
     CACHE_SECTIONS,
 };
@@ -58,6 +59,8 @@ struct cache_key {
     int64_t mtime_s;
     int64_t mtime_ns;
     uint64_t first_page; /* hash of its beginning */
+    uint64_t device; /* the file's */
+    uint64_t inode;
 };
 
 struct cache_place {
@@ -106,6 +109,8 @@ uint64_t cache_section_sum(const void *data, size_t bytes);
 uint64_t cache_padded_sum(const void *data, size_t bytes);
 uint64_t cache_head_sum(const struct cache_head *head);
 
+/* Changes with our structs and with the version of the program. */
+uint64_t cache_layout(void);
 /* The cache file of a capture (without the folder) and the key it must have. 0 or -1. */
 int cache_name(const struct store_file *file, struct buf *name, struct cache_key *key);
 /* The same of another file of the capture, "KIND-...". */

@@ -216,6 +216,25 @@ static void save_head(struct cache_writer *writer, const struct trace *trace)
     head->device_count = trace->device_count;
 }
 
+enum {
+    SAVE_FOLDER_BYTES = 4096
+};
+
+/* The path from the top, so that it says something from any folder. */
+static void save_path(struct cache_writer *writer, const struct trace *trace)
+{
+    char *here = trace->path[0] == '/' ? NULL : malloc(SAVE_FOLDER_BYTES);
+    struct buf path = {0};
+    if (here != NULL && getcwd(here, SAVE_FOLDER_BYTES) != NULL) {
+        buf_addf(&path, "%s/", here);
+    }
+    buf_adds(&path, trace->path);
+    writer->failed = writer->failed || buf_failed(&path);
+    put_section(writer, CACHE_PATH, buf_text(&path), path.len);
+    buf_free(&path);
+    free(here);
+}
+
 static void save_sections(struct cache_writer *writer, const struct trace *trace,
                           const struct cache_texts_of *texts)
 {
@@ -232,6 +251,7 @@ static void save_sections(struct cache_writer *writer, const struct trace *trace
     save_names(writer, trace, texts);
     save_people(writer, trace, texts);
     save_unions(writer, trace);
+    save_path(writer, trace);
     put_section(writer, CACHE_TEXTS, buf_text(&texts->all), texts->all.len);
 }
 

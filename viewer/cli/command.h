@@ -28,6 +28,7 @@ struct command {
 extern const struct command COMMAND_VIEW;
 extern const struct command COMMAND_TOUR;
 extern const struct command COMMAND_CONFIG;
+extern const struct command COMMAND_CACHE;
 extern const struct command COMMAND_INFO;
 extern const struct command COMMAND_STATS;
 extern const struct command COMMAND_ANALYZE;

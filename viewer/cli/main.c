@@ -21,7 +21,7 @@ static const struct command *const COMMANDS[] = {
     &COMMAND_EXPORT,
     &COMMAND_RECORD,
     &COMMAND_DOCTOR,
-    &COMMAND_TOUR, &COMMAND_CONFIG, &COMMAND_HELP,
+    &COMMAND_TOUR, &COMMAND_CONFIG, &COMMAND_CACHE, &COMMAND_HELP,
     &COMMAND_COMPLETION,
     NULL,
     /* clang-format on */

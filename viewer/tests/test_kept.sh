@@ -58,6 +58,40 @@ for file in "$CUTLINE_BUILD"/cases/*.sqlite; do
     rm -rf "$folder"
 done
 
+# What is kept is listed with its capture, whatever its name holds, and removed by name.
+odd=$work/$(printf 'odd\033[31m name').sqlite
+cp "$work/small.sqlite" "$odd"
+"$CUTLINE" view --dump "$odd" >/dev/null
+"$CUTLINE" view --dump "$work/small.sqlite" >/dev/null
+"$CUTLINE" cache >"$work/list"
+[ "$(grep -c '^capture .*sqlite$' "$work/list")" -eq 2 ] || { cat "$work/list"; fail "the list"; }
+grep -q "small.sqlite$" "$work/list" || fail "the list has no name"
+LC_ALL=C grep -q "$(printf '\033')" "$work/list" && fail "a control byte in the list"
+"$CUTLINE" cache -f json | python3 -c 'import json, sys
+found = json.load(sys.stdin)
+assert found["schema"]["name"] == "cutline-cache" if isinstance(found["schema"], dict) else found["schema"], found
+assert len(found["files"]) == 2 and all(file["state"] == "ready" for file in found["files"]), found
+assert sum(file["bytes"] for file in found["files"]) == found["bytes"], found'
+touch "$work/small.sqlite"
+rm "$odd"
+"$CUTLINE" cache >"$work/list"
+grep -q '^capture .* changed .*small.sqlite$' "$work/list" && grep -q '^capture .* gone .*odd' "$work/list" ||
+    { cat "$work/list"; fail "changed and gone captures"; }
+"$CUTLINE" cache --remove "$work/small.sqlite" | grep -q '^1 removed' || fail "is not removed"
+"$CUTLINE" cache | grep -q small && fail "is listed after it was removed"
+"$CUTLINE" cache --trim-to 0 | grep -q '^0 removed' || fail "what was used just now is removed"
+touch -d '-1 hour' "$folder"/*
+"$CUTLINE" cache --trim-to 0 | grep -q '^[12] removed' || fail "nothing is trimmed"
+[ -z "$(ls -A "$folder")" ] || { ls "$folder"; fail "a rest after trimming"; }
+"$CUTLINE" view --dump "$work/small.sqlite" >/dev/null
+"$CUTLINE" cache --remove-all >/dev/null
+[ -z "$(ls -A "$folder")" ] || { ls "$folder"; fail "a rest after removing all"; }
+for wrong in "--remove" "x.sqlite" "--trim --remove-all" "--trim-to x"; do
+    status=0
+    "$CUTLINE" cache $wrong >/dev/null 2>"$work/err" || status=$?
+    [ "$status" -eq 2 ] && [ "$(wc -l <"$work/err")" -eq 1 ] || fail "cache $wrong: status $status"
+done
+
 # A bit that is changed, with the file's time put back: read anew, and kept anew.
 capture=$work/small.sqlite
 frame() { "$CUTLINE" view --dump --size 160x60 "$@" "$capture"; }
