@@ -20,9 +20,10 @@ def edges():
         yield rf"analysis/{folder}/", rf"analysis/({'|'.join(below)})/"
     model = rf"analysis/({'|'.join(ANALYSIS)})/"
     yield r"(analysis|viewer|capture)/(tests|bench|fuzz)/", r"(analysis|viewer|capture|testdata)/"
-    yield r"viewer/app/", rf"({model}|viewer/app/)"
-    yield r"viewer/paint/", rf"({model}|viewer/(app|paint)/)"
-    yield r"viewer/term/", rf"({model}|viewer/(app|paint|term)/)"
+    yield r"viewer/rows/", rf"({model}|viewer/rows/)"
+    yield r"viewer/app/", rf"({model}|viewer/(rows|app)/)"
+    yield r"viewer/paint/", rf"({model}|viewer/(rows|app|paint)/)"
+    yield r"viewer/term/", rf"({model}|viewer/(rows|app|paint|term)/)"
     yield r"viewer/cli/", rf"({model}|viewer/|capture/record/)"
     yield r"capture/inject/", r"capture/(spool|inject)/"
     yield r"capture/spool/", r"capture/spool/"
@@ -35,7 +36,7 @@ def edges():
 EDGES = list(edges())
 TOP = re.compile(r"(analysis|capture|man|testdata|viewer|\.ci)/.|(CMakeLists\.txt|CMakePresets\.json|README\.md|"
                  r"CHANGELOG\.md|LICENSE|dev|\.clang-format|\.clang-tidy|\.gitignore)$")
-PURE = re.compile(rf"^(analysis/({'|'.join(ANALYSIS)})|viewer/(app|paint))/")
+PURE = re.compile(rf"^(analysis/({'|'.join(ANALYSIS)})|viewer/(rows|app|paint))/")
 PRINTS = re.compile(r"\b(printf|vprintf|puts|putchar|perror|exit|_exit|_Exit|quick_exit|abort)\s*\(|"
                     r"\b(stdout|stderr)\b")
 SQL = re.compile(r'"[^"]*\b(SELECT .* FROM|INSERT INTO|CREATE (TABLE|INDEX)|DELETE FROM|PRAGMA)\b')

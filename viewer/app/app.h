@@ -26,13 +26,13 @@
 #include "analysis/trace/trace.h"
 #include "viewer/app/actions.h"
 #include "viewer/app/detail.h"
-#include "viewer/app/hue.h"
 #include "viewer/app/keys.h"
-#include "viewer/app/labels.h"
 #include "viewer/app/panel.h"
 #include "viewer/app/prompt.h"
-#include "viewer/app/rows.h"
-#include "viewer/app/window.h"
+#include "viewer/rows/hue.h"
+#include "viewer/rows/labels.h"
+#include "viewer/rows/rows.h"
+#include "viewer/rows/window.h"
 
 /* An event: (table, index); table TRACE_TABLE_COUNT = none. */
 struct app_event {

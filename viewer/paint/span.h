@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "viewer/app/lane.h"
-#include "viewer/app/window.h"
+#include "viewer/rows/lane.h"
+#include "viewer/rows/window.h"
 
 struct span {
     int col; /* 0 .. cols - 1 of the window */

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "viewer/app/hue.h"
 #include "viewer/paint/canvas.h"
+#include "viewer/rows/hue.h"
 
 enum theme_colors {
     THEME_MONO,

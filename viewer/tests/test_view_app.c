@@ -5,11 +5,11 @@
 #include "analysis/base/err.h"
 #include "analysis/tests/check.h"
 #include "viewer/app/actions.h"
-#include "viewer/app/hue.h"
 #include "viewer/app/keys.h"
-#include "viewer/app/labels.h"
-#include "viewer/app/window.h"
 #include "viewer/paint/theme.h"
+#include "viewer/rows/hue.h"
+#include "viewer/rows/labels.h"
+#include "viewer/rows/window.h"
 
 static void windows_begin_at_whole_columns(void **state)
 {

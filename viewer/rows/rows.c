@@ -1,5 +1,5 @@
 /* rows: see rows.h. */
-#include "viewer/app/rows.h"
+#include "viewer/rows/rows.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "analysis/base/sort.h"
 #include "analysis/base/timefmt.h"
 #include "analysis/base/utf8.h"
-#include "viewer/app/rows_internal.h"
+#include "viewer/rows/rows_internal.h"
 
 enum {
     ROWS_LABEL_BYTES = 160,

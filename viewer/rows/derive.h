@@ -15,7 +15,7 @@
 #include "analysis/base/err.h"
 #include "analysis/timeline/projection.h"
 #include "analysis/trace/trace.h"
-#include "viewer/app/lane.h"
+#include "viewer/rows/lane.h"
 
 struct derive {
     enum trace_table table;

@@ -1,5 +1,5 @@
 /* hue: see hue.h. */
-#include "viewer/app/hue.h"
+#include "viewer/rows/hue.h"
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* window: see window.h. */
-#include "viewer/app/window.h"
+#include "viewer/rows/window.h"
 
 #include "analysis/base/times.h"
 

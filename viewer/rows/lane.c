@@ -2,7 +2,7 @@
  * lane: see lane.h. The searches gallop from a known place: drawing walks forward, so that the
  * cost of a column is the logarithm of the events in it, not of all events.
  */
-#include "viewer/app/lane.h"
+#include "viewer/rows/lane.h"
 
 struct lane lane_of_trace(const struct trace *trace, const struct trace_lane *lane)
 {

@@ -2,7 +2,7 @@
 #ifndef CUTLINE_APP_ROWS_INTERNAL_H
 #define CUTLINE_APP_ROWS_INTERNAL_H
 
-#include "viewer/app/rows.h"
+#include "viewer/rows/rows.h"
 
 /* A new row below `up` (TRACE_NONE: a top row), which hands on its device, process and thread. NULL
  * without memory. The pointer is good until the next rows_add. */

@@ -1,5 +1,5 @@
 /* labels: see labels.h. */
-#include "viewer/app/labels.h"
+#include "viewer/rows/labels.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -10,7 +10,7 @@
 #include "analysis/base/array.h"
 #include "analysis/base/sort.h"
 #include "analysis/base/timefmt.h"
-#include "viewer/app/rows_internal.h"
+#include "viewer/rows/rows_internal.h"
 
 enum {
     ROWS_DEPTHS_OPEN = 6 /* deeper nests begin collapsed */

@@ -18,8 +18,8 @@
 #include "analysis/timeline/series.h"
 #include "analysis/trace/busy.h"
 #include "analysis/trace/trace.h"
-#include "viewer/app/derive.h"
-#include "viewer/app/lane.h"
+#include "viewer/rows/derive.h"
+#include "viewer/rows/lane.h"
 
 enum row_kind {
     ROW_DEVICE, /* utilisation of a device */

@@ -1,5 +1,5 @@
 /* derive: see derive.h. */
-#include "viewer/app/derive.h"
+#include "viewer/rows/derive.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

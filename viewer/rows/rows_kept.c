@@ -2,7 +2,7 @@
  * rows_kept: what the rows derive, on the shelf of the trace. Rows of one trace and the same options
  * derive the same sets and series in the same order: that order is their number.
  */
-#include "viewer/app/rows_internal.h"
+#include "viewer/rows/rows_internal.h"
 
 enum kept_array {
     KEPT_HEAD, /* struct kept_set */
