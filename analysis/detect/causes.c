@@ -278,6 +278,18 @@ static const struct {
     {HOST_MODULE, CAUSE_MODULE}, {HOST_OSRT, CAUSE_OSRT}, {HOST_PROFILER, CAUSE_PROFILER},
 };
 
+/* Names the calls of one kind as what shows the cause. */
+static void tell_cover(const struct host_cover *cover, struct cause *out)
+{
+    if (cover->name_count > 0) {
+        out->table = cover->names[0].table;
+        out->evidence = cover->names[0].longest;
+    }
+    out->evidence_ns = cover->ns;
+    out->name_count = (uint8_t)cover->name_count;
+    memcpy(out->names, cover->names, sizeof out->names);
+}
+
 static void host_late(const struct facts *facts, const struct gap *gap, struct span late,
                       const struct host_time *time, struct cause *out)
 {
@@ -287,11 +299,7 @@ static void host_late(const struct facts *facts, const struct gap *gap, struct s
             continue;
         }
         out->kind = (uint8_t)LATE_KINDS[i].cause;
-        out->table = cover->names[0].table;
-        out->evidence = cover->names[0].longest;
-        out->evidence_ns = cover->ns;
-        out->name_count = (uint8_t)cover->name_count;
-        memcpy(out->names, cover->names, sizeof out->names);
+        tell_cover(cover, out);
         return;
     }
     cpu_work(facts, gap, late, out);
@@ -378,18 +386,9 @@ static int64_t length(struct span span)
     return span.end_ns - span.begin_ns;
 }
 
-/* The parts of the gap. time: what T did before L in the whole of it; where a window cuts the gap,
- * that is asked again. */
-static void split(const struct facts *facts, const struct gap *gap, struct span whole,
-                  const struct host_time *time, struct cause *out)
+/* The parts of the gap: cut as above, time: what T did before L in it. */
+static void split(const struct span *cut, const struct host_time *time, struct cause *out)
 {
-    struct span cut[3];
-    struct host_time inside;
-    cut_at_launch(facts, out->launch, (struct span){gap->begin_ns, gap->end_ns}, cut);
-    if (gap->begin_ns != whole.begin_ns || gap->end_ns != whole.end_ns) {
-        host_time_of(facts, out->thread, cut[0].begin_ns, cut[0].end_ns, &inside);
-        time = &inside;
-    }
     for (int i = 0; i < HOST_KIND_COUNT; i++) {
         out->part_ns[CAUSE_PART_HOST + i] = time->part_ns[i];
     }
@@ -408,7 +407,7 @@ static void decide(const struct facts *facts, const struct gap *gap, uint32_t af
     int64_t host_ns = length(cut[0]);
     int64_t launch_ns = length(cut[1]);
     int64_t wait_ns = length(cut[2]);
-    split(facts, gap, whole, &time, out);
+    split(cut, &time, out);
     bool launch_half = launch_ns > 0 && launch_ns * 2 >= length(whole);
     bool wait_half = wait_ns * 2 >= length(whole) && !launch_half;
     if (launch_half || (!wait_half && launch_ns > host_ns && launch_ns >= wait_ns)) {
@@ -417,6 +416,25 @@ static void decide(const struct facts *facts, const struct gap *gap, uint32_t af
         launched_waits(facts, gap, after, whole, out);
     } else {
         host_late(facts, gap, cut[0], &time, out);
+    }
+}
+
+/* A window cuts the gap: its cause is that of the whole, but what is told is what happened in it. */
+static void tell_part(const struct facts *facts, const struct gap *gap, struct cause *out)
+{
+    struct span cut[3];
+    struct host_time time;
+    cut_at_launch(facts, out->launch, (struct span){gap->begin_ns, gap->end_ns}, cut);
+    host_time_of(facts, out->thread, cut[0].begin_ns, cut[0].end_ns, &time);
+    split(cut, &time, out);
+    if (out->kind == CAUSE_SLOW_LAUNCH) {
+        out->evidence_ns = length(cut[1]);
+        out->names[0].ns = length(cut[1]);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(LATE_KINDS); i++) {
+        if (LATE_KINDS[i].cause == (enum cause_kind)out->kind) {
+            tell_cover(&time.covers[LATE_KINDS[i].host], out);
+        }
     }
 }
 
@@ -455,6 +473,9 @@ void cause_of(const struct facts *facts, const struct gap *gap, struct cause *ou
     out->thread = trace->lanes[trace_lane_of(trace, TRACE_API, out->launch)].thread;
     out->nvtx = gap_range(facts, out->thread, gap->begin_ns, gap->end_ns, &out->nvtx_ns);
     decide(facts, gap, after, whole, out);
+    if (gap->begin_ns != whole.begin_ns || gap->end_ns != whole.end_ns) {
+        tell_part(facts, gap, out);
+    }
 }
 
 struct cause *causes_find(const struct facts *facts, const struct gaps *gaps, struct err *err)

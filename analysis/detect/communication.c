@@ -478,8 +478,9 @@ static void add(struct findings_maker *maker, const struct ranks *found, uint32_
     }
     const struct finding one = {
         .rule = DETECT_COMMUNICATION.rule.name,
-        .title = findings_words(maker, "GPU %lld: exposed communication, %.1f %% of its span", id,
-                                findings_percent(rank->exposed_ns, rank->span_ns)),
+        .title =
+            findings_words(maker, "GPU %lld: exposed communication, %.1f %% of %s", id,
+                           findings_percent(rank->exposed_ns, rank->span_ns), findings_span(maker)),
         .evidence = findings_keep(maker, &evidence),
         .advice = findings_keep(maker, &advice),
         .show = "cutline analyze -r communication",

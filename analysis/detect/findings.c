@@ -18,6 +18,7 @@
 #include "analysis/base/sort.h"
 #include "analysis/base/timefmt.h"
 #include "analysis/base/utf8.h"
+#include "analysis/detect/around.h"
 #include "analysis/detect/detector.h"
 #include "analysis/detect/findings_internal.h"
 
@@ -58,6 +59,11 @@ void findings_add(struct findings_maker *maker, const struct finding *finding)
     }
     out->list = list;
     out->list[out->count++] = *finding;
+    if (out->steady.is_there) { /* the command shows what the finding is of */
+        list[out->count - 1].show =
+            findings_words(maker, "%s --filter-time %lld/%lld", finding->show,
+                           (long long)out->begin_ns, (long long)out->end_ns);
+    }
 }
 
 double findings_percent(int64_t part, int64_t whole)
@@ -214,6 +220,51 @@ static int know_programs(struct findings_maker *maker)
     return 0;
 }
 
+const char *findings_span(const struct findings_maker *maker)
+{
+    bool part = maker->window.begin_ns != INT64_MIN || maker->window.end_ns != INT64_MAX;
+    return maker->out->steady.is_there ? "the steady state" : part ? "this time" : "its span";
+}
+
+/* A text of around, kept. */
+static const char *around_text(struct findings_maker *maker, const struct around *around,
+                               void (*put)(const struct around *, struct buf *))
+{
+    struct buf text = {0};
+    put(around, &text);
+    const char *kept = findings_keep(maker, &text);
+    buf_free(&text);
+    return kept;
+}
+
+/* Looks for the steady state, which the findings are of then, and tells what lies around. 0 or -1. */
+static int look_around(struct findings_maker *maker, const struct findings_options *options)
+{
+    struct findings *out = maker->out;
+    const struct busy *work = shared_busy(maker->shared, SHARED_WORK, maker->err);
+    maker->window = *options;
+    if (work == NULL || steady_find(maker->facts, work, &out->steady, maker->err) != 0) {
+        return -1;
+    }
+    bool everywhere = options->begin_ns == INT64_MIN && options->end_ns == INT64_MAX;
+    out->steady.is_there &= everywhere && !options->whole;
+    const struct around around = {maker->facts, maker->programs, &out->steady};
+    out->before = everywhere ? around_text(maker, &around, around_before) : "";
+    out->after = everywhere ? around_text(maker, &around, around_after) : "";
+    out->steady_text = around_text(maker, &around, around_steady);
+    out->start_up = around_text(maker, &around, around_start_up);
+    out->end = around_text(maker, &around, around_end);
+    out->series = "";
+    if (out->steady.is_there) {
+        out->series = around_text(maker, &around, around_series);
+        maker->window.begin_ns = out->steady.begin_ns;
+        maker->window.end_ns = out->steady.end_ns;
+    }
+    out->begin_ns = maker->window.begin_ns;
+    out->end_ns = maker->window.end_ns;
+    return 0;
+}
+
 static int detect_all(struct findings_maker *maker)
 {
     struct select_options options = SELECT_OPTIONS_ALL;
@@ -240,10 +291,12 @@ int findings_make(struct shared *shared, const struct findings_options *options,
     struct findings_maker maker = {.shared = shared,
                                    .facts = shared_facts(shared, err),
                                    .trace = shared_trace(shared),
-                                   .options = options,
                                    .out = out,
                                    .err = err};
-    int rc = maker.facts == NULL || know_programs(&maker) != 0 ? -1 : detect_all(&maker);
+    maker.options = &maker.window;
+    int rc = maker.facts == NULL || know_programs(&maker) != 0 || look_around(&maker, options) != 0
+                 ? -1
+                 : detect_all(&maker);
     drop_all(&maker);
     if (rc == 0 && maker.failed) {
         rc = err_nomem(err, "the findings");

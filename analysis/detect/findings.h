@@ -12,6 +12,7 @@
 #include "analysis/base/arena.h"
 #include "analysis/base/buf.h"
 #include "analysis/base/err.h"
+#include "analysis/facts/steady.h"
 #include "analysis/report/shared.h"
 #include "analysis/table/table.h"
 
@@ -43,11 +44,21 @@ struct findings {
                              another one counts already */
     size_t count;
     const char *about; /* lines on the programs, "" = none */
+    struct steady steady; /* is_there: the findings are of it alone */
+    int64_t begin_ns; /* what they are of: as asked for, or the steady state */
+    int64_t end_ns;
+    const char *before; /* around_before and so on, "" = nothing to tell */
+    const char *after;
+    const char *steady_text;
+    const char *series; /* around_series */
+    const char *start_up;
+    const char *end;
     struct arena arena; /* the texts, sanitised */
 };
 
 struct findings_options {
-    int64_t begin_ns; /* INT64_MIN, INT64_MAX = everywhere */
+    bool whole; /* do not look for the steady state */
+    int64_t begin_ns; /* INT64_MIN, INT64_MAX = everywhere, or the steady state */
     int64_t end_ns;
     uint32_t device; /* TRACE_NONE = all */
 };

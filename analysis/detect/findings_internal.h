@@ -14,7 +14,8 @@ struct findings_maker {
     struct shared *shared;
     const struct facts *facts;
     const struct trace *trace;
-    const struct findings_options *options;
+    const struct findings_options *options; /* &window */
+    struct findings_options window; /* what was asked for, or the steady state */
     struct findings *out;
     size_t cap;
     struct selection select; /* what the options keep */
@@ -47,6 +48,9 @@ uint32_t findings_program(const struct findings_maker *maker, uint32_t process);
 /* The advice on a topic by these facts and those of the capture and the process (TRACE_NONE: none). */
 const char *findings_advice(struct findings_maker *maker, int topic, uint32_t facts,
                             uint32_t process);
+
+/* What shares are of: "its span", "the steady state", or "this time". */
+const char *findings_span(const struct findings_maker *maker);
 
 /* A time of an argument, in the largest unit that it is a whole number of: "50 us". out holds
  * TIMEFMT_BYTES. Returns out. */

@@ -112,19 +112,58 @@ static void line(struct buf *out, const char *label, const char *text)
     wrap(out, text, PAGE_COLS - INDENT - strlen(label));
 }
 
-static void page_device(const struct trace_device *device, struct buf *out)
+/* A text over the page's width, the second line on indented. */
+static void paragraph(struct buf *out, const char *text)
 {
+    if (text[0] != '\0') {
+        wrap(out, text, PAGE_COLS);
+    }
+}
+
+/* Busy time of a device in [begin, end), and how long that is from its first to its last op. */
+static int64_t busy_in(const struct trace_device *device, int64_t begin_ns, int64_t end_ns,
+                       int64_t *span_ns)
+{
+    int64_t ns = 0;
+    int64_t first_ns = device->busy_begin_ns[0];
+    int64_t last_ns = device->busy_end_ns[device->busy_count - 1];
+    for (uint32_t i = 0; i < device->busy_count; i++) {
+        int64_t a = device->busy_begin_ns[i] > begin_ns ? device->busy_begin_ns[i] : begin_ns;
+        int64_t b = device->busy_end_ns[i] < end_ns ? device->busy_end_ns[i] : end_ns;
+        ns += b > a ? b - a : 0;
+    }
+    first_ns = first_ns > begin_ns ? first_ns : begin_ns;
+    last_ns = last_ns < end_ns ? last_ns : end_ns;
+    *span_ns = last_ns > first_ns ? last_ns - first_ns : 0;
+    return ns;
+}
+
+/* "GPU 0 H100 busy 61.3 % of 2.000 s (first to last op)"; where the findings are of a part of the
+ * capture, also of that. */
+static void page_device(const struct trace *trace, const struct findings *findings, uint32_t index,
+                        struct buf *out)
+{
+    struct buf text = {0};
     char span[TIMEFMT_BYTES];
+    const struct trace_device *device = &trace->devices[index];
     if (device->busy_count == 0) {
         return;
     }
     int64_t span_ns = device->busy_end_ns[device->busy_count - 1] - device->busy_begin_ns[0];
     int64_t busy_ns = device->busy_sum_ns[device->busy_count];
-    buf_addf(out, "GPU %lld ", (long long)device->id);
-    utf8_sanitize(out, device->name, device->name_len, false);
-    buf_addf(out, "%sbusy %.1f %% of %s (first to last op)\n", device->name_len > 0 ? " " : "",
+    buf_addf(&text, "GPU %lld ", (long long)device->id);
+    utf8_sanitize(&text, device->name, device->name_len, false);
+    buf_addf(&text, "%sbusy %.1f %% of %s (first to last op)", device->name_len > 0 ? " " : "",
              span_ns > 0 ? 100.0 * (double)busy_ns / (double)span_ns : 100.0,
              timefmt_duration(span_ns, span));
+    if (findings->begin_ns != INT64_MIN || findings->end_ns != INT64_MAX) {
+        int64_t part_ns = busy_in(device, findings->begin_ns, findings->end_ns, &span_ns);
+        buf_addf(&text, ", %.1f %% of the %s that count",
+                 span_ns > 0 ? 100.0 * (double)part_ns / (double)span_ns : 0.0,
+                 timefmt_duration(span_ns, span));
+    }
+    paragraph(out, buf_text(&text));
+    buf_free(&text);
 }
 
 /* The key of the list of the timeline that shows what the rule found; NULL: there is none. */
@@ -238,6 +277,41 @@ static int64_t longest_span(const struct trace *trace)
     return ns;
 }
 
+/* The command whose page is of a part of the capture, ready to copy. */
+static void page_part(const char *option, int64_t begin_ns, int64_t end_ns,
+                      const struct findings_page *page, struct buf *out)
+{
+    buf_fill(out, ' ', INDENT);
+    buf_addf(out, "See: cutline analyze %s", option);
+    if (begin_ns != INT64_MIN || end_ns != INT64_MAX) {
+        buf_addf(out, "--filter-time %lld/%lld", (long long)begin_ns, (long long)end_ns);
+    }
+    buf_addc(out, ' ');
+    shell_quote_path(out, page->file);
+    buf_addc(out, '\n');
+}
+
+/* What lies around the work, and which part the findings are of. */
+static void page_around(const struct findings *findings, const struct findings_page *page,
+                        struct buf *out)
+{
+    const struct steady *steady = &findings->steady;
+    paragraph(out, findings->before);
+    paragraph(out, findings->after);
+    paragraph(out, findings->steady_text);
+    if (steady->is_there) {
+        page_part("--whole", INT64_MIN, INT64_MAX, page, out);
+    }
+    paragraph(out, findings->start_up);
+    if (findings->start_up[0] != '\0') {
+        page_part("", steady->first_ns, steady->begin_ns, page, out);
+    }
+    paragraph(out, findings->end);
+    if (findings->end[0] != '\0') {
+        page_part("", steady->end_ns, steady->last_ns, page, out);
+    }
+}
+
 /* Times of several devices are not added up: who reads the page must not, either. */
 static void page_head(const struct findings *findings, struct buf *out)
 {
@@ -262,9 +336,10 @@ void findings_text(const struct trace *trace, const struct findings *findings,
     size_t shown = 0;
     size_t small = 0;
     for (uint32_t i = 0; i < trace->device_count; i++) {
-        page_device(&trace->devices[i], out);
+        page_device(trace, findings, i, out);
     }
     buf_adds(out, findings->about);
+    page_around(findings, page, out);
     if (trace->events[TRACE_GPU].count == 0) {
         buf_adds(out, "No GPU work in this capture; cutline info says what there is.\n");
     }

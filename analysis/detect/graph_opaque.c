@@ -8,10 +8,10 @@
 #include "analysis/base/array.h"
 #include "analysis/base/sort.h"
 #include "analysis/base/timefmt.h"
-#include "analysis/detect/cover.h"
 #include "analysis/detect/detector.h"
 #include "analysis/detect/findings_internal.h"
 #include "analysis/detect/rules_text.h"
+#include "analysis/facts/cover.h"
 #include "analysis/filter/select.h"
 
 static const struct report_arg ARGS[] = {DETECTOR_TIME_ARGS, {0}};

@@ -476,8 +476,8 @@ static void idle_finding(struct findings_maker *maker, const struct idle_sum *su
     evidence_text(maker, sum, &evidence);
     const struct finding one = {
         .rule = DETECT_IDLE_GAPS.rule.name,
-        .title = findings_words(maker, "GPU %lld idle %.1f %% of its span: %s", device, share,
-                                cause_name(kind)),
+        .title = findings_words(maker, "GPU %lld idle %.1f %% of %s: %s", device, share,
+                                findings_span(maker), cause_name(kind)),
         .evidence = findings_keep(maker, &evidence),
         .advice = advice_text(maker, sum, kind),
         .show =

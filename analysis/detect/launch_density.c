@@ -8,11 +8,11 @@
 
 #include "analysis/base/array.h"
 #include "analysis/base/timefmt.h"
-#include "analysis/detect/cover.h"
 #include "analysis/detect/density.h"
 #include "analysis/detect/detector.h"
 #include "analysis/detect/findings_internal.h"
 #include "analysis/detect/rules_text.h"
+#include "analysis/facts/cover.h"
 #include "analysis/filter/select.h"
 
 enum {

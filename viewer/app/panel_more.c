@@ -83,15 +83,32 @@ void panel_make_zones(struct app *app)
     density_free(&density);
 }
 
+static bool all_ops_inside(const struct trace *trace, int64_t begin_ns, int64_t end_ns)
+{
+    for (uint32_t d = 0; d < trace->device_count; d++) {
+        const struct trace_device *device = &trace->devices[d];
+        if (device->busy_count > 0 && (device->busy_begin_ns[0] < begin_ns ||
+                                       device->busy_end_ns[device->busy_count - 1] > end_ns)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void panel_make_findings(struct app *app)
 {
     struct panel *list = &app->list;
-    struct findings_options options = {INT64_MIN, INT64_MAX, TRACE_NONE};
+    struct findings_options options = {false, INT64_MIN, INT64_MAX, TRACE_NONE};
     const struct facts *facts = app_facts(app);
     struct findings found = {0};
     struct err err = {0};
     PANEL_USE(list, PANEL_FINDING_COLUMNS);
     app_span(app, &options.begin_ns, &options.end_ns);
+    if (app->mark_count != 2 && all_ops_inside(app->trace, options.begin_ns, options.end_ns)) {
+        /* the steady state, if any */
+        options.begin_ns = INT64_MIN;
+        options.end_ns = INT64_MAX;
+    }
     struct shared *shared = facts == NULL ? NULL : shared_with(facts, &err);
     int rc = shared == NULL ? -1 : findings_make(shared, &options, &found, &err);
     shared_free(shared);
@@ -121,8 +138,18 @@ void panel_make_findings(struct app *app)
     }
     list->notes = list->notes < 1 ? 1 : list->notes * 2;
     list->of = found.count;
-    (void)snprintf(list->title, sizeof list->title, "Findings %s, by the time that could be won",
-                   app_span_words(app));
+    if (found.steady.is_there) {
+        char begin[TIMEFMT_BYTES];
+        char end[TIMEFMT_BYTES];
+        (void)snprintf(
+            list->title, sizeof list->title,
+            "Findings of the steady state, %s to %s (%.60s), by the time that could be won",
+            timefmt_at(found.steady.begin_ns, 1000000, begin),
+            timefmt_at(found.steady.end_ns, 1000000, end), found.series);
+    } else {
+        (void)snprintf(list->title, sizeof list->title,
+                       "Findings %s, by the time that could be won", app_span_words(app));
+    }
     findings_free(&found);
 }
 

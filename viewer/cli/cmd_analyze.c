@@ -32,6 +32,7 @@ struct analyze_args {
     bool quiet;
     bool spreadsheet;
     bool all;
+    bool whole;
     bool no_cache;
 };
 
@@ -62,6 +63,8 @@ static const struct opts_option OPTIONS[] = {
      .help =
          "Print every finding in full: those that are worth less than 0.1 % of the span, and those "
          "whose time another one counts, too."},
+    {0, "whole", .kind = OPTS_FLAG, .at = offsetof(struct analyze_args, whole),
+     .help = "The findings are of the whole capture, also where the program has a steady state."},
     {'i', "input", "FILE", .kind = OPTS_TEXT, .complete = OPTS_COMPLETE_CAPTURE,
      .at = offsetof(struct analyze_args, input.file), .help = "The capture, in place of FILE."},
     {0, "sqlite", "FILE", .kind = OPTS_TEXT, .complete = OPTS_COMPLETE_CAPTURE,
@@ -334,7 +337,8 @@ static int device_index(const struct trace *trace, int64_t number, uint32_t *dev
 static int findings_run(struct analyze *run, bool print)
 {
     struct findings findings = {0};
-    struct findings_options options = {.begin_ns = run->options.begin_ns,
+    struct findings_options options = {.whole = run->args->whole,
+                                       .begin_ns = run->options.begin_ns,
                                        .end_ns = run->options.end_ns};
     int rc = device_index(run->trace, run->args->filter.device, &options.device, &run->err);
     if (rc == 0) {

@@ -101,7 +101,7 @@ static void do_report(const struct task *task, const struct report *report)
 
 static void do_findings(const struct task *task)
 {
-    const struct findings_options options = {task->window.begin_ns, task->window.end_ns,
+    const struct findings_options options = {false, task->window.begin_ns, task->window.end_ns,
                                              TRACE_NONE};
     struct shared *shared = shared_new(task->trace, NULL);
     struct findings findings;

@@ -66,7 +66,7 @@ done
 for capture in "${captures[@]}"; do
     "$CUTLINE" analyze "$capture" >"$work/page"
     "$CUTLINE" analyze --all "$capture" >"$work/every"
-    "$CUTLINE" analyze -f csv "$capture" >"$work/findings.csv"
+    "$CUTLINE" analyze --whole -f csv "$capture" >"$work/findings.csv"
     python3 - "$work" <<'EOF' || fail "losses of $capture"
 import csv, re, sys
 page, every = (open(f"{sys.argv[1]}/{name}", encoding="utf-8").read() for name in ("page", "every"))

@@ -90,7 +90,7 @@ static void try_info(const struct trace *trace)
 
 static void try_findings(struct shared *shared)
 {
-    const struct findings_options options = {INT64_MIN, INT64_MAX, TRACE_NONE};
+    const struct findings_options options = {false, INT64_MIN, INT64_MAX, TRACE_NONE};
     const struct findings_page page = {.file = "x.sqlite", .all = true};
     struct err err = {0};
     struct findings findings;

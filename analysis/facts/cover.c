@@ -1,7 +1,7 @@
 /*
  * cover: see cover.h.
  */
-#include "analysis/detect/cover.h"
+#include "analysis/facts/cover.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

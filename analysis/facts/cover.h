@@ -2,8 +2,8 @@
  * cover: two times of a device that several findings rest on: how much of it the ops of one name
  * cover, and how soon an op follows another that did not have to wait for the host.
  */
-#ifndef CUTLINE_DETECT_COVER_H
-#define CUTLINE_DETECT_COVER_H
+#ifndef CUTLINE_FACTS_COVER_H
+#define CUTLINE_FACTS_COVER_H
 
 #include <stdint.h>
 
