@@ -29,6 +29,7 @@
     X(UTIL_LOW, 'U') \
     X(SPARK, 'k') \
     X(GAP, 'g') \
+    X(GAP_SELECTED, 'G') \
     X(BAR, 'b') \
     X(BLOCK, 'm') \
     X(BAR_DIM, '-') \

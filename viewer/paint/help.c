@@ -81,7 +81,7 @@ static void help_sign(struct parts *parts, const struct help_sign *sign, int y)
     struct canvas_pen pen = canvas_pen(parts->canvas, y, 2, 8, (enum canvas_role)sign->role);
     pen.hue = sign->hue;
     if (sign->role == ROLE_GAP) {
-        canvas_fill(&pen, parts->glyphs->gap, 6);
+        canvas_fill(&pen, parts->plain ? parts->glyphs->gap : ' ', 6);
     } else if (sign->role == ROLE_BAR_DIM && parts->plain) {
         canvas_fill(&pen, parts->glyphs->dim, 6);
     } else {

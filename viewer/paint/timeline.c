@@ -13,7 +13,8 @@
 #include "viewer/paint/parts.h"
 
 enum {
-    TIMELINE_GAP_COLS = 3, /* narrower gaps are only blanks */
+    TIMELINE_EDGES_COLS = 10, /* narrower selected gaps have no edges */
+    TIMELINE_NAME_COLS = 6, /* narrower bars are only colour */
     TIMELINE_FOUND_MAX = 64 /* of the events of one column so many are compared with the search */
 };
 
@@ -142,9 +143,10 @@ static void timeline_name(const struct parts *parts, struct canvas_pen *pen, uin
     const struct trace_name *name = &parts->app->trace->names[index];
     int end = pen->end;
     pen->end = pen->col + cols < end ? pen->col + cols : end;
-    if (cols >= 6) {
+    if (cols >= TIMELINE_NAME_COLS) {
         parts_name(parts, index, pen);
-    } else if (cols >= 2) {
+    } else {
+        /* Too narrow for an ellipsis. */
         (void)canvas_text(pen, name->brief, name->brief_len);
     }
     pen->end = end;
@@ -169,7 +171,9 @@ static void timeline_bar(const struct parts *parts, const struct lane *lane,
         canvas_put(pen, glyphs->bar_edge);
         room--;
     }
-    timeline_name(parts, pen, lane->name[span->event], room);
+    if (span->cols >= TIMELINE_NAME_COLS) {
+        timeline_name(parts, pen, lane->name[span->event], room);
+    }
     canvas_fill(pen, framed ? glyphs->bar_fill : ' ', end - pen->col - (right ? 1 : 0));
     if (right) {
         canvas_put(pen, glyphs->bar_right);
@@ -231,28 +235,23 @@ void parts_lane(struct parts *parts, const struct row *row, int y)
     }
 }
 
-/* One run of columns without work: a line with its time in the middle. */
+/* One run of columns without work: a block with its time in the middle. */
 static void timeline_gap(const struct parts *parts, int y, int col, int cols, int64_t ns)
 {
-    const struct glyphs *glyphs = parts->glyphs;
+    uint32_t fill = parts->plain ? parts->glyphs->gap : ' ';
     struct canvas_pen pen = parts_time_pen(parts, y, ROLE_GAP);
     char text[TIMEFMT_BYTES];
     int len = (int)strlen(timefmt_duration(ns, text));
     pen.col += col;
-    if (cols < TIMELINE_GAP_COLS) {
-        canvas_fill(&pen, glyphs->gap, cols);
-        return;
+    pen.end = pen.col + cols < pen.end ? pen.col + cols : pen.end;
+    if (len <= cols) {
+        int before = (cols - len) / 2;
+        canvas_fill(&pen, fill, before - 1);
+        canvas_fill(&pen, ' ', before > 0 ? 1 : 0);
+        (void)canvas_puts(&pen, text);
+        canvas_fill(&pen, ' ', cols - before - len > 0 ? 1 : 0);
     }
-    int rest = cols - len;
-    if (rest < 0) {
-        canvas_fill(&pen, glyphs->gap, cols);
-        return;
-    }
-    canvas_fill(&pen, glyphs->gap, rest / 2 - 1);
-    canvas_fill(&pen, ' ', rest >= 2 ? 1 : 0);
-    (void)canvas_puts(&pen, text);
-    canvas_fill(&pen, ' ', rest >= 2 ? 1 : 0);
-    canvas_fill(&pen, glyphs->gap, parts->at->label_cols + col + cols - pen.col);
+    canvas_fill_rest(&pen, fill);
 }
 
 /* The idle time around a column: the gap of the union that holds it. */
@@ -295,17 +294,27 @@ static void timeline_device(struct parts *parts, uint32_t device, int y)
     }
 }
 
-/* The selected gap, on the device row and as a shade over its streams. */
+/* The selected gap: brighter, with edges where both its ends can be seen. */
 static void timeline_gap_selected(const struct parts *parts, int y)
 {
     const struct app *app = parts->app;
     int64_t first = window_col(&app->window, app->gap_begin_ns);
     int64_t last = window_col(&app->window, app->gap_end_ns - 1);
-    first = first < 0 ? 0 : first;
-    last = last >= app->window.cols ? app->window.cols - 1 : last;
-    if (first <= last) {
-        canvas_recolor(parts->canvas, y, parts->at->label_cols + (int)first,
-                       (int)(last - first) + 1, ROLE_SELECTED);
+    bool begins = first >= 0;
+    bool ends = last < app->window.cols;
+    first = begins ? first : 0;
+    last = ends ? last : app->window.cols - 1;
+    if (first > last) {
+        return;
+    }
+    canvas_recolor(parts->canvas, y, parts->at->label_cols + (int)first, (int)(last - first) + 1,
+                   ROLE_GAP_SELECTED);
+    if (last - first >= TIMELINE_EDGES_COLS && begins && ends) {
+        struct canvas_pen pen = parts_time_pen(parts, y, ROLE_GAP_SELECTED);
+        pen.col = parts->at->label_cols + (int)first;
+        canvas_put(&pen, parts->glyphs->bar_left);
+        pen.col = parts->at->label_cols + (int)last;
+        canvas_put(&pen, parts->glyphs->bar_right);
     }
 }
 

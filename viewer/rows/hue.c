@@ -3,12 +3,15 @@
 
 #include <stddef.h>
 
-/* FNV-1a over the name: stable over captures and machines, so that colours can be learnt. */
+/* FNV-1a over the name without its digits: stable over captures and machines, so that colours can be
+ * learnt; "layer 3" and "layer 4", tiles of 64 and of 128 are of a kind. */
 static uint32_t hue_hash(const char *text, uint32_t len)
 {
     uint32_t hash = 2166136261U;
     for (uint32_t i = 0; i < len; i++) {
-        hash = (hash ^ (unsigned char)text[i]) * 16777619U;
+        if (text[i] < '0' || text[i] > '9') {
+            hash = (hash ^ (unsigned char)text[i]) * 16777619U;
+        }
     }
     return hash ^ hash >> 15;
 }

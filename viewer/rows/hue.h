@@ -1,7 +1,7 @@
 /*
  * hue: the colour class of a name. The same name has the same hue in every row, list and capture.
  *
- * Kernels and uncoloured NVTX ranges take one of a small palette by a hash of the name; API calls
+ * Kernels and uncoloured NVTX ranges take one of a small palette by a hash of the name without its digits; API calls
  * and copies take the hue of what they do; NVTX ranges with a colour keep it.
  */
 #ifndef CUTLINE_APP_HUE_H
