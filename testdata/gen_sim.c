@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
 #include "testdata/gen_world.h"
 
 enum {
@@ -51,16 +52,12 @@ int gen_stream_id(enum gen_stream stream)
 void gen_add(struct gen *gen, enum gen_table table, const struct gen_event *event)
 {
     struct gen_vec *vec = &gen->rows[table];
-    if (vec->count == vec->cap) {
-        size_t cap = vec->cap == 0 ? 1024 : vec->cap * 2;
-        struct gen_event *items = realloc(vec->items, cap * sizeof *items);
-        if (items == NULL) {
-            gen->failed = true;
-            return;
-        }
-        vec->items = items;
-        vec->cap = cap;
+    struct gen_event *items = array_grow(vec->items, &vec->cap, vec->count + 1, sizeof *items);
+    if (items == NULL) {
+        gen->failed = true;
+        return;
     }
+    vec->items = items;
     vec->items[vec->count++] = *event;
 }
 

@@ -41,7 +41,7 @@ static const struct opts_option OPTIONS[] = {
     {0, "no-api", NULL, OPTS_FLAG, AT(gen.no_api), .help = "Leave out API calls."},
     {'f', "force", NULL, OPTS_FLAG, AT(gen.overwrite), .help = "Replace OUT."},
     {'k', "key", "FILE", OPTS_TEXT, AT(key_path), .help = "Write the answer, JSON."},
-    {.kind = OPTS_END                                              },
+    {.kind = OPTS_END},
 };
 /* clang-format on */
 

@@ -2,6 +2,7 @@
 #include "analysis/base/array.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     FIRST_CAP = 16
@@ -25,6 +26,16 @@ void *array_grow(void *list, size_t *cap, size_t count, size_t size)
     void *grown = realloc(list, wanted * size);
     if (grown != NULL) {
         *cap = wanted;
+    }
+    return grown;
+}
+
+void *array_grow_zeroed(void *list, size_t *cap, size_t count, size_t size)
+{
+    size_t before = list == NULL ? 0 : *cap;
+    char *grown = array_grow(list, cap, count, size);
+    if (grown != NULL && *cap > before) {
+        memset(grown + before * size, 0, (*cap - before) * size);
     }
     return grown;
 }

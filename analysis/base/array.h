@@ -17,6 +17,8 @@
  * appends cost O(n).
  */
 void *array_grow(void *list, size_t *cap, size_t count, size_t size);
+/* The same, and what is new is zero. */
+void *array_grow_zeroed(void *list, size_t *cap, size_t count, size_t size);
 /* The same where the list is made to measure: exactly `count` elements, at least one. */
 void *array_resize(void *list, size_t count, size_t size);
 

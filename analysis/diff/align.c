@@ -224,7 +224,7 @@ static int row_cmp(const void *a, const void *b)
 static int delta_room(struct align_delta *delta, size_t rows, size_t names)
 {
     if (delta->cap < rows) {
-        struct align_row *grown = realloc(delta->rows, rows * sizeof *grown);
+        struct align_row *grown = array_resize(delta->rows, rows, sizeof *grown);
         if (grown == NULL) {
             return -1;
         }
@@ -232,7 +232,7 @@ static int delta_room(struct align_delta *delta, size_t rows, size_t names)
         delta->cap = rows;
     }
     if (delta->row_of_count != names || delta->row_of == NULL) {
-        uint32_t *grown = realloc(delta->row_of, (names + 1) * sizeof *grown);
+        uint32_t *grown = array_resize(delta->row_of, names + 1, sizeof *grown);
         if (grown == NULL) {
             return -1;
         }

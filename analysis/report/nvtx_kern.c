@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
 #include "analysis/report/common.h"
 #include "analysis/report/report_list.h"
 #include "analysis/timeline/nvtx_ranges.h"
@@ -72,16 +73,12 @@ static int kern_instance(struct kern_work *work, uint32_t group, uint32_t range)
 {
     uint32_t pair[2] = {group, range};
     uint32_t before = work->instances.count;
-    if (group >= work->instance_cap) {
-        size_t cap = work->instance_cap == 0 ? 64 : work->instance_cap * 2;
-        int64_t *grown = realloc(work->instance_count, cap * sizeof *grown);
-        if (grown == NULL) {
-            return -1;
-        }
-        memset(grown + work->instance_cap, 0, (cap - work->instance_cap) * sizeof *grown);
-        work->instance_count = grown;
-        work->instance_cap = cap;
+    int64_t *grown = array_grow_zeroed(work->instance_count, &work->instance_cap, (size_t)group + 1,
+                                       sizeof *grown);
+    if (grown == NULL) {
+        return -1;
     }
+    work->instance_count = grown;
     if (intern_add(&work->instances, (const char *)pair, sizeof pair) == INTERN_NONE) {
         return -1;
     }

@@ -48,16 +48,11 @@ struct um_work {
 static struct um_page *um_page(struct um_work *work, int64_t address)
 {
     uint32_t id = intern_add(&work->addresses, (const char *)&address, sizeof address);
-    if (id != INTERN_NONE && id >= work->cap) {
-        size_t cap = work->cap == 0 ? 64 : work->cap * 2;
-        struct um_page *grown = realloc(work->pages, cap * sizeof *grown);
-        if (grown == NULL) {
-            id = INTERN_NONE;
-        } else {
-            memset(grown + work->cap, 0, (cap - work->cap) * sizeof *grown);
-            work->pages = grown;
-            work->cap = cap;
-        }
+    if (id != INTERN_NONE) {
+        struct um_page *grown =
+            array_grow_zeroed(work->pages, &work->cap, (size_t)id + 1, sizeof *grown);
+        id = grown == NULL ? INTERN_NONE : id;
+        work->pages = grown == NULL ? work->pages : grown;
     }
     if (id == INTERN_NONE) {
         work->failed = true;

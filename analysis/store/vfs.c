@@ -20,6 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/base/array.h"
 #include "analysis/store/file_internal.h"
 
 enum {
@@ -237,7 +238,7 @@ static int vfs_shm_map(sqlite3_file *base, int region, int bytes, int extend, vo
         if (extend == 0) {
             return SQLITE_OK;
         }
-        grown = realloc(self->shared, ((size_t)region + 1) * sizeof *grown);
+        grown = array_resize(self->shared, (size_t)region + 1, sizeof *grown);
         if (grown == NULL) {
             return SQLITE_NOMEM;
         }

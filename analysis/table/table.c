@@ -51,17 +51,13 @@ static void table_put(struct table *table, union table_slot slot)
     if (table->failed) {
         return;
     }
-    if (table->slot_count == table->slot_cap) {
-        size_t cap = table->slot_cap == 0 ? 64 : table->slot_cap * 2;
-        union table_slot *grown =
-            cap > SIZE_MAX / sizeof *grown ? NULL : realloc(table->slots, cap * sizeof *grown);
-        if (grown == NULL) {
-            table->failed = true;
-            return;
-        }
-        table->slots = grown;
-        table->slot_cap = cap;
+    union table_slot *grown =
+        array_grow(table->slots, &table->slot_cap, table->slot_count + 1, sizeof *grown);
+    if (grown == NULL) {
+        table->failed = true;
+        return;
     }
+    table->slots = grown;
     table->slots[table->slot_count++] = slot;
 }
 

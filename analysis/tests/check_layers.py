@@ -48,6 +48,9 @@ LINUX_ONLY = re.compile(r"\b(epoll_\w+|inotify_\w+|signalfd|eventfd|timerfd_\w+|
                         r"strchrnul|memrchr|memmem|getauxval|sigtimedwait|sigwaitinfo|get_nprocs\w*|hypot)\s*\(|"
                         r"\bMAP_(POPULATE|NORESERVE|HUGETLB)\b|\bO_(TMPFILE|PATH)\b|"
                         r'include\s+<(linux/|sys/(prctl|syscall|epoll|inotify|signalfd|eventfd|sysinfo|auxv)\.h|link\.h)')
+# Growing and sorting stand once, in analysis/base; the spool goes into the recorded program and stands alone.
+ONLY_IN_BASE = re.compile(r"\b(realloc|reallocarray|qsort|qsort_r)\s*\(")
+KEEPS_OWN = re.compile(r"analysis/base/|testdata/|capture/(spool|inject)/|.*/(tests|bench|fuzz)/")
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX|HA" r"CK)\b")
 FUNCTION_LINES, FILE_LINES = 80, 800
 FUNCTION_WANTED, FILE_WANTED = 40, 400
@@ -104,6 +107,8 @@ def check_calls(path, code):
         if re.search(r"\bstore_(file_)?open\(", line) and not tests and \
                 not re.match(r"analysis/(store|trace)/", path):
             breach(path, number, "a capture is opened once for a command: trace_store, not store_open")
+        if not KEEPS_OWN.match(path) and ONLY_IN_BASE.search(without_strings(line)):
+            breach(path, number, "arrays grow and are sorted by analysis/base/array.h and sort.h")
         if SQL.search(line) and not path.startswith("analysis/store/") and not tests:
             breach(path, number, "SQL outside analysis/store")
 

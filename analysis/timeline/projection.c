@@ -27,7 +27,7 @@ struct gather {
     struct found *list; /* owned */
     struct found **order; /* owned: by device, thread, begin */
     uint32_t count;
-    uint32_t cap;
+    size_t cap;
     bool failed;
 };
 
@@ -40,15 +40,12 @@ static struct found *found_of(struct gather *gather, uint32_t range, uint32_t de
     if (i != TRACE_NONE) {
         return &gather->list[i];
     }
-    if (gather->count == gather->cap) {
-        uint32_t cap = gather->cap * 2 + 256;
-        struct found *grown = cap > gather->cap ? realloc(gather->list, cap * sizeof *grown) : NULL;
-        if (grown == NULL) {
-            return NULL;
-        }
-        gather->list = grown;
-        gather->cap = cap;
+    struct found *grown =
+        array_grow(gather->list, &gather->cap, (size_t)gather->count + 1, sizeof *grown);
+    if (grown == NULL || gather->count == UINT32_MAX) {
+        return NULL;
     }
+    gather->list = grown;
     const struct nvtx_range *source = &gather->ranges.list[range];
     struct found *found = &gather->list[gather->count];
     *found = (struct found){
@@ -138,22 +135,18 @@ static uint32_t row_of_parent(const struct gather *gather, const struct found *f
 
 /* The first row below the parent's that is free; rows that were never used are free. */
 static int put_on_row(const struct gather *gather, struct found *found, int64_t **ends,
-                      uint32_t *row_count, uint32_t *row_cap)
+                      uint32_t *row_count, size_t *row_cap)
 {
     uint32_t parent = row_of_parent(gather, found);
     uint32_t row = parent == TRACE_NONE ? 0 : parent + 1;
     while (row < *row_count && (*ends)[row] > found->projected.begin_ns) {
         row++;
     }
-    if (row >= *row_cap) {
-        uint32_t cap = (row + 1) * 2;
-        int64_t *grown = realloc(*ends, cap * sizeof *grown);
-        if (grown == NULL) {
-            return -1;
-        }
-        *ends = grown;
-        *row_cap = cap;
+    int64_t *grown = array_grow(*ends, row_cap, (size_t)row + 1, sizeof *grown);
+    if (grown == NULL) {
+        return -1;
     }
+    *ends = grown;
     while (*row_count <= row) {
         (*ends)[(*row_count)++] = INT64_MIN;
     }
@@ -166,7 +159,7 @@ static int put_on_rows(struct gather *gather)
 {
     int64_t *ends = NULL;
     uint32_t row_count = 0;
-    uint32_t row_cap = 0;
+    size_t row_cap = 0;
     gather->order = malloc(((size_t)gather->count + 1) * sizeof(*gather->order));
     if (gather->order == NULL) {
         return -1;

@@ -21,7 +21,7 @@ enum {
 
 struct series *series_set_add(struct series_set *set)
 {
-    struct series *grown = realloc(set->list, (set->count + 1) * sizeof *grown);
+    struct series *grown = array_resize(set->list, set->count + 1, sizeof *grown);
     if (grown == NULL) {
         return NULL;
     }

@@ -27,7 +27,7 @@ struct arranging {
     uint32_t *order;
     uint32_t *place; /* depth, then final place, of each event */
     struct arranged *out;
-    uint32_t lanes_cap;
+    size_t lanes_cap;
 };
 
 static bool arrange_mine(const struct arranging *job, const struct piece *piece)
@@ -106,15 +106,14 @@ static int arrange_lanes(struct arranging *job, uint32_t t, uint32_t lanes)
     const uint32_t *order = job->order + job->first[t];
     struct arranged *out = job->out;
     uint32_t at = job->first[t];
-    if (lanes > job->lanes_cap - out->lane_count) {
-        uint64_t cap = ((uint64_t)out->lane_count + lanes) * 2;
-        struct trace_lane *grown = realloc(out->lanes, (size_t)cap * sizeof *grown);
-        if (grown == NULL || cap > UINT32_MAX) {
-            out->lanes = grown == NULL ? out->lanes : grown;
-            return -1;
-        }
-        out->lanes = grown;
-        job->lanes_cap = (uint32_t)cap;
+    size_t wanted = (size_t)out->lane_count + lanes;
+    struct trace_lane *grown = array_grow(out->lanes, &job->lanes_cap, wanted, sizeof *grown);
+    if (grown == NULL) {
+        return -1;
+    }
+    out->lanes = grown;
+    if (wanted > UINT32_MAX) {
+        return -1;
     }
     struct trace_lane *mine = out->lanes + out->lane_count;
     out->lane_count += lanes;

@@ -60,7 +60,7 @@ static bool arrays_room(struct busy_arrays *arrays, size_t cap)
 /* Gives back what was not used of one array. */
 static void array_trim(int64_t **array, size_t count)
 {
-    int64_t *shrunk = realloc(*array, (count + 1) * sizeof *shrunk);
+    int64_t *shrunk = array_resize(*array, count + 1, sizeof *shrunk);
     if (shrunk != NULL) {
         *array = shrunk;
     }
@@ -218,7 +218,7 @@ static bool busy_copy_bits(struct busy_own *own, const struct trace *trace, cons
 {
     size_t bits = keep->name != NULL ? trace->name_count : trace->events[TRACE_GPU].count;
     size_t words = (bits + 63) / 64;
-    uint64_t *grown = realloc(own->bits, (words + 1) * sizeof *grown);
+    uint64_t *grown = array_resize(own->bits, words + 1, sizeof *grown);
     if (grown == NULL) {
         return false;
     }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
 #include "analysis/base/buf.h"
 #include "analysis/trace/trace_internal.h"
 
@@ -31,7 +32,7 @@ struct naming {
     uint32_t *domain_texts; /* of each domain */
     int64_t *domain_starts;
     uint32_t *colors; /* of each distinct name */
-    uint32_t colors_cap;
+    size_t colors_cap;
     struct buf scratch;
     bool failed; /* memory ran out */
 };
@@ -264,19 +265,12 @@ static int name_domains(struct naming *naming)
 
 static int name_color(struct naming *naming, uint32_t name, uint32_t color)
 {
-    if (name >= naming->colors_cap) {
-        uint32_t cap = naming->colors_cap == 0 ? 256 : naming->colors_cap;
-        while (cap <= name) {
-            cap *= 2;
-        }
-        uint32_t *grown = realloc(naming->colors, cap * sizeof *grown);
-        if (grown == NULL) {
-            return -1;
-        }
-        memset(grown + naming->colors_cap, 0, (cap - naming->colors_cap) * sizeof *grown);
-        naming->colors = grown;
-        naming->colors_cap = cap;
+    uint32_t *grown =
+        array_grow_zeroed(naming->colors, &naming->colors_cap, (size_t)name + 1, sizeof *grown);
+    if (grown == NULL) {
+        return -1;
     }
+    naming->colors = grown;
     if (naming->colors[name] == 0) {
         naming->colors[name] = color;
     }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
 #include "analysis/trace/processes.h"
 
 /* Calls each for the rows of a table. 0 or -1. */
@@ -47,7 +48,7 @@ static int device_map_row(struct load *load, struct store_cursor *cursor, struct
     if (index < before) {
         return 0; /* told twice: the first counts */
     }
-    int64_t *grown = realloc(load->gpu_ids, ((size_t)index + 1) * sizeof *grown);
+    int64_t *grown = array_resize(load->gpu_ids, (size_t)index + 1, sizeof *grown);
     if (grown == NULL) {
         return err_nomem(err, "devices");
     }

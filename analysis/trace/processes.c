@@ -96,7 +96,7 @@ static void *grow(void *array, uint32_t count, size_t bytes)
     while (cap <= count) {
         cap *= 2;
     }
-    return realloc(array, cap * bytes);
+    return array_resize(array, cap, bytes);
 }
 
 static int add_process(struct load *load, const struct piece *piece, uint32_t track,

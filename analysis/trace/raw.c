@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
 #include "analysis/base/times.h"
 #include "analysis/trace/trace_internal.h"
 
@@ -55,7 +56,7 @@ static bool raw_links(const struct piece *piece)
 /* Grows one column; false without memory (the old column stays). */
 static bool raw_grow_column(void **column, size_t cap, size_t bytes)
 {
-    void *grown = realloc(*column, cap * bytes);
+    void *grown = array_resize(*column, cap, bytes);
     if (grown != NULL) {
         *column = grown;
     }
@@ -100,16 +101,12 @@ static uint32_t raw_track_index(struct piece *piece, const struct raw_track *tra
     if (index == INTERN_NONE) {
         return index;
     }
-    if (index >= piece->uses_cap) {
-        uint32_t cap = piece->uses_cap == 0 ? 16 : piece->uses_cap * 2;
-        struct raw_track_use *grown = realloc(piece->uses, cap * sizeof *grown);
-        if (grown == NULL) {
-            return INTERN_NONE;
-        }
-        memset(grown + piece->uses_cap, 0, (cap - piece->uses_cap) * sizeof *grown);
-        piece->uses = grown;
-        piece->uses_cap = cap;
+    struct raw_track_use *grown =
+        array_grow_zeroed(piece->uses, &piece->uses_cap, (size_t)index + 1, sizeof *grown);
+    if (grown == NULL) {
+        return INTERN_NONE;
     }
+    piece->uses = grown;
     piece->last_track = *track;
     piece->last_track_index = index;
     return index;
@@ -133,7 +130,7 @@ static void raw_use(struct raw_track_use *use, int64_t begin_ns, int64_t end_ns)
 static int raw_list_add(uint32_t **list, uint32_t *count, uint32_t value, struct err *err)
 {
     if (*count == 0 || (*count >= 16 && (*count & (*count - 1)) == 0)) {
-        uint32_t *grown = realloc(*list, (*count == 0 ? 16 : (size_t)*count * 2) * sizeof *grown);
+        uint32_t *grown = array_resize(*list, *count == 0 ? 16 : (size_t)*count * 2, sizeof *grown);
         if (grown == NULL) {
             return err_nomem(err, "ranges");
         }
@@ -145,19 +142,12 @@ static int raw_list_add(uint32_t **list, uint32_t *count, uint32_t value, struct
 
 static int raw_color(struct piece *piece, uint32_t name, uint32_t color, struct err *err)
 {
-    if (name >= piece->colors_cap) {
-        uint32_t cap = piece->colors_cap == 0 ? 64 : piece->colors_cap;
-        while (cap <= name) {
-            cap *= 2;
-        }
-        uint32_t *grown = realloc(piece->colors, cap * sizeof *grown);
-        if (grown == NULL) {
-            return err_nomem(err, "colours");
-        }
-        memset(grown + piece->colors_cap, 0, (cap - piece->colors_cap) * sizeof *grown);
-        piece->colors = grown;
-        piece->colors_cap = cap;
+    uint32_t *grown =
+        array_grow_zeroed(piece->colors, &piece->colors_cap, (size_t)name + 1, sizeof *grown);
+    if (grown == NULL) {
+        return err_nomem(err, "colours");
     }
+    piece->colors = grown;
     if (piece->colors[name] == 0) {
         piece->colors[name] = color;
     }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
 #include "analysis/base/times.h"
 #include "analysis/trace/trace_internal.h"
 
@@ -121,7 +122,7 @@ static int read_nvtx_domain(struct piece *piece, struct store_cursor *cursor,
                             const struct raw_text *text, struct err *err)
 {
     struct raw_domain *grown =
-        realloc(piece->domains, ((size_t)piece->domain_count + 1) * sizeof *grown);
+        array_resize(piece->domains, (size_t)piece->domain_count + 1, sizeof *grown);
     if (grown == NULL) {
         return err_nomem(err, "NVTX domains");
     }
@@ -136,7 +137,7 @@ static int read_nvtx_thread(struct piece *piece, struct store_cursor *cursor,
                             const struct raw_text *text, struct err *err)
 {
     struct raw_thread_name *grown =
-        realloc(piece->thread_names, ((size_t)piece->thread_name_count + 1) * sizeof *grown);
+        array_resize(piece->thread_names, (size_t)piece->thread_name_count + 1, sizeof *grown);
     if (grown == NULL) {
         return err_nomem(err, "thread names");
     }

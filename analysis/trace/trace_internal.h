@@ -106,11 +106,11 @@ struct piece {
     uint32_t *link; /* correlation id, 0 = none; NULL for tables without links */
     struct intern names; /* struct raw_name */
     uint32_t *colors; /* of names; NVTX only */
-    uint32_t colors_cap;
+    size_t colors_cap;
     struct intern texts; /* inline texts */
     struct intern tracks; /* struct raw_track */
     struct raw_track_use *uses;
-    uint32_t uses_cap;
+    size_t uses_cap;
     struct raw_track last_track; /* the latest one: rows of a track come in runs */
     uint32_t last_track_index;
     struct raw_domain *domains;

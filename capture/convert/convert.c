@@ -118,12 +118,12 @@ static bool is_spool(const char *name)
 static int grow_procs(struct convert *c, struct err *err)
 {
     size_t cap = c->procs_cap ? c->procs_cap * 2 : 16;
-    struct convert_proc *procs = realloc(c->procs, cap * sizeof *procs);
+    struct convert_proc *procs = array_resize(c->procs, cap, sizeof *procs);
     if (!procs) {
         return err_nomem(err, "processes");
     }
     c->procs = procs;
-    struct convert_process *processes = realloc(c->result->processes, cap * sizeof *processes);
+    struct convert_process *processes = array_resize(c->result->processes, cap, sizeof *processes);
     if (!processes) {
         return err_nomem(err, "processes");
     }

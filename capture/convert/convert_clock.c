@@ -12,15 +12,11 @@ enum {
 
 int clock_map_add(struct clock_map *map, int64_t from, int64_t to)
 {
-    if (map->n == map->cap) {
-        size_t cap = map->cap ? map->cap * 2 : 64;
-        struct clock_pair *pairs = realloc(map->pairs, cap * sizeof *pairs);
-        if (!pairs) {
-            return -1;
-        }
-        map->pairs = pairs;
-        map->cap = cap;
+    struct clock_pair *pairs = array_grow(map->pairs, &map->cap, map->n + 1, sizeof *pairs);
+    if (pairs == NULL) {
+        return -1;
     }
+    map->pairs = pairs;
     map->pairs[map->n++] = (struct clock_pair){.from = from, .to = to};
     return 0;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
 #include "capture/convert/convert_internal.h"
 #include "capture/spool/cupti_abi.h"
 
@@ -18,7 +19,7 @@ int convert_cupti_learn(struct convert *c, struct convert_proc *proc, uint32_t k
         return 0;
     }
     struct convert_context *contexts =
-        realloc(proc->contexts, (proc->contexts_n + 1) * sizeof *contexts);
+        array_resize(proc->contexts, (size_t)proc->contexts_n + 1, sizeof *contexts);
     if (!contexts) {
         return err_nomem(err, "contexts");
     }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
 #include "capture/convert/convert_internal.h"
 
 enum {
@@ -20,7 +21,8 @@ int convert_graph_learn(struct convert_proc *proc, const struct spool_item *item
     }
     uint32_t n = proc->execs_n;
     if ((n & (n - 1)) == 0) { /* full at each power of two */
-        struct convert_exec *execs = realloc(proc->execs, (n ? n * 2 : 1) * sizeof *execs);
+        struct convert_exec *execs =
+            array_resize(proc->execs, n == 0 ? 1 : (size_t)n * 2, sizeof *execs);
         if (!execs) {
             return err_nomem(err, "graphs");
         }

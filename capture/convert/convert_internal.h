@@ -97,7 +97,7 @@ struct convert_proc {
     bool nvtx_disorder; /* its NVTX records have to be sorted before they are paired */
     struct arena arena;
     struct convert_string *strings; /* by id */
-    uint32_t strings_cap;
+    size_t strings_cap;
     struct convert_address *addresses; /* sorted; made when first needed */
     uint32_t addresses_n;
     struct convert_interval *ranges; /* its capture ranges, in order; owned */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
 #include "capture/convert/convert_internal.h"
 #include "capture/spool/cupti_abi.h"
 
@@ -41,15 +42,12 @@ static struct convert_domain *domain_named(struct convert *c, uint32_t pid, uint
         taken = taken || domain->id == wanted;
         next = domain->id >= next ? domain->id + 1 : next;
     }
-    if (c->domains_n == c->domains_cap) {
-        size_t cap = c->domains_cap ? c->domains_cap * 2 : 64;
-        struct convert_domain *domains = realloc(c->domains, cap * sizeof *domains);
-        if (!domains) {
-            return NULL;
-        }
-        c->domains = domains;
-        c->domains_cap = cap;
+    struct convert_domain *domains =
+        array_grow(c->domains, &c->domains_cap, c->domains_n + 1, sizeof *domains);
+    if (domains == NULL) {
+        return NULL;
     }
+    c->domains = domains;
     struct convert_domain *domain = &c->domains[c->domains_n];
     *domain = (struct convert_domain){.pid = pid,
                                       .id = taken ? next : wanted,
@@ -68,7 +66,7 @@ static int learn_domain(struct convert *c, struct convert_proc *proc, const stru
                             err);
     }
     if (id >= proc->domains_n) {
-        uint32_t *domains = realloc(proc->domains, (size_t)(id + 1) * sizeof *domains);
+        uint32_t *domains = array_resize(proc->domains, (size_t)id + 1, sizeof *domains);
         if (!domains) {
             return err_nomem(err, "domains");
         }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "analysis/base/arena.h"
+#include "analysis/base/array.h"
 #include "analysis/base/buf.h"
 
 enum {
@@ -204,7 +205,7 @@ static int write_refs(struct sorter *sorter, struct err *err)
 /* Sorts what is in memory and moves it to the file as a new run. */
 static int spill(struct sorter *sorter, struct err *err)
 {
-    struct run *runs = realloc(sorter->runs, (sorter->runs_n + 1) * sizeof *runs);
+    struct run *runs = array_resize(sorter->runs, sorter->runs_n + 1, sizeof *runs);
     if (!runs) {
         return err_nomem(err, "sorting");
     }
@@ -250,15 +251,12 @@ static struct head *new_record(struct sorter *sorter, size_t bytes)
 
 static int new_ref(struct sorter *sorter, const struct head *head)
 {
-    if (sorter->refs_n == sorter->refs_cap) {
-        size_t cap = sorter->refs_cap ? sorter->refs_cap * 2 : 4096;
-        struct ref *refs = realloc(sorter->refs, cap * sizeof *refs);
-        if (!refs) {
-            return -1;
-        }
-        sorter->refs = refs;
-        sorter->refs_cap = cap;
+    struct ref *refs =
+        array_grow(sorter->refs, &sorter->refs_cap, sorter->refs_n + 1, sizeof *refs);
+    if (refs == NULL) {
+        return -1;
     }
+    sorter->refs = refs;
     uint64_t key = (uint64_t)head->key ^ UINT64_C(1) << 63;
     if (sorter->refs_n > 0 && key < sorter->refs[sorter->refs_n - 1].key) {
         sorter->disorder = true;
@@ -320,7 +318,7 @@ static int fill_window(struct sorter *sorter, struct run *run, struct err *err)
         run->begin = 0;
         run->filled = have;
         if (want > run->size) {
-            char *window = realloc(run->window, want);
+            char *window = array_resize(run->window, want, 1);
             if (!window) {
                 return err_nomem(err, "sorting");
             }

@@ -78,19 +78,12 @@ int convert_string_add(struct convert *c, struct convert_proc *proc, const struc
         return convert_lose(c, proc->index, CONVERT_FAULT("spool", "damaged", 1, CONVERT_NO_TIME),
                             err);
     }
-    if (id >= proc->strings_cap) {
-        uint32_t cap = proc->strings_cap ? proc->strings_cap : 64;
-        while (cap <= id) {
-            cap *= 2;
-        }
-        struct convert_string *strings = realloc(proc->strings, cap * sizeof *strings);
-        if (!strings) {
-            return err_nomem(err, "names");
-        }
-        memset(strings + proc->strings_cap, 0, (cap - proc->strings_cap) * sizeof *strings);
-        proc->strings = strings;
-        proc->strings_cap = cap;
+    struct convert_string *strings =
+        array_grow_zeroed(proc->strings, &proc->strings_cap, (size_t)id + 1, sizeof *strings);
+    if (strings == NULL) {
+        return err_nomem(err, "names");
     }
+    proc->strings = strings;
     size_t len = item->u.meta.head.text_bytes;
     char *text = arena_copy(&proc->arena, item->u.meta.text, len);
     if (!text) {
@@ -112,14 +105,14 @@ static int by_address(const void *a, const void *b)
 
 static int index_addresses(struct convert_proc *proc, struct err *err)
 {
-    proc->addresses = calloc((size_t)proc->strings_cap + 1, sizeof *proc->addresses);
+    proc->addresses = calloc(proc->strings_cap + 1, sizeof *proc->addresses);
     if (!proc->addresses) {
         return err_nomem(err, "names");
     }
-    for (uint32_t i = 0; i < proc->strings_cap; i++) {
+    for (size_t i = 0; i < proc->strings_cap; i++) {
         if (proc->strings[i].text && proc->strings[i].address) {
-            proc->addresses[proc->addresses_n++] =
-                (struct convert_address){.address = proc->strings[i].address, .string = i};
+            proc->addresses[proc->addresses_n++] = (struct convert_address){
+                .address = proc->strings[i].address, .string = (uint32_t)i};
         }
     }
     sort_list(proc->addresses, proc->addresses_n, sizeof *proc->addresses, by_address);
@@ -252,15 +245,11 @@ static struct convert_lost *find_lost(struct convert *c, uint32_t proc, const ch
 
 static struct convert_lost *new_lost(struct convert *c)
 {
-    if (c->lost_n == c->lost_cap) {
-        size_t cap = c->lost_cap ? c->lost_cap * 2 : 64;
-        struct convert_lost *grown = realloc(c->lost, cap * sizeof *grown);
-        if (!grown) {
-            return NULL;
-        }
-        c->lost = grown;
-        c->lost_cap = cap;
+    struct convert_lost *grown = array_grow(c->lost, &c->lost_cap, c->lost_n + 1, sizeof *grown);
+    if (grown == NULL) {
+        return NULL;
     }
+    c->lost = grown;
     return &c->lost[c->lost_n++];
 }
 

@@ -24,10 +24,10 @@
 /* musl and glibc before 2.30 wait by the time of day only: where somebody sets it, one wait is of
  * another length. */
 #if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 30)
-#define WAIT_CLOCK                       CLOCK_MONOTONIC
+#define WAIT_CLOCK CLOCK_MONOTONIC
 #define WAIT_UNTIL(semaphore, timestamp) sem_clockwait(semaphore, CLOCK_MONOTONIC, timestamp)
 #else
-#define WAIT_CLOCK                       CLOCK_REALTIME
+#define WAIT_CLOCK CLOCK_REALTIME
 #define WAIT_UNTIL(semaphore, timestamp) sem_timedwait(semaphore, timestamp)
 #endif
 

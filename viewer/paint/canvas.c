@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
 #include "analysis/base/utf8.h"
 
 enum {
@@ -15,11 +16,10 @@ enum {
 
 int canvas_resize(struct canvas *canvas, int cols, int rows, struct err *err)
 {
-    struct cell *cells = NULL;
     if (cols < 1 || rows < 1) {
         return err_set(err, "a screen of %d x %d cells is too small", cols, rows);
     }
-    cells = realloc(canvas->cells, (size_t)cols * (size_t)rows * sizeof *cells);
+    struct cell *cells = array_resize(canvas->cells, (size_t)cols * (size_t)rows, sizeof *cells);
     if (cells == NULL) {
         return err_nomem(err, "the screen");
     }

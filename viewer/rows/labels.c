@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/array.h"
 #include "analysis/base/buf.h"
 #include "analysis/base/intern.h"
 #include "analysis/base/sort.h"
@@ -117,12 +118,12 @@ static bool labels_room(struct labels_words *words)
     if (words->table.count < words->cap) {
         return true;
     }
-    uint32_t *in = realloc(words->in, cap * sizeof *in);
+    uint32_t *in = array_resize(words->in, cap, sizeof *in);
     if (in == NULL) {
         return false;
     }
     words->in = in;
-    uint32_t *last = realloc(words->last, cap * sizeof *last);
+    uint32_t *last = array_resize(words->last, cap, sizeof *last);
     if (last == NULL) {
         return false;
     }

@@ -72,7 +72,7 @@ static bool rows_grow(void **list, uint32_t count)
     if ((count & (count - 1)) != 0) {
         return true;
     }
-    grown = realloc(*list, ((size_t)count * 2 + 1) * sizeof(void *));
+    grown = array_resize(*list, (size_t)count * 2 + 1, sizeof(void *));
     if (grown == NULL) {
         return false;
     }

@@ -51,7 +51,7 @@ static const struct opts_option OPTIONS[] = {
      .help = "An optional text."},
     {0, "help-reports", NULL, OPTS_FLAG, offsetof(struct sample, flag), .help = "Begins as help."},
     {0, "call", "X", OPTS_CALL, .call = count_call, .help = "A call."},
-    {.kind = OPTS_END                 },
+    {.kind = OPTS_END},
 };
 /* clang-format on */
 
