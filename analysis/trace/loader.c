@@ -12,6 +12,7 @@ struct loader {
     char *const *paths;
     int count;
     struct trace_options options;
+    struct loader_prepare prepare; /* call NULL = nothing */
     pthread_t thread;
     pthread_mutex_t mutex; /* guards over */
     pthread_cond_t ended;
@@ -42,6 +43,10 @@ static void *loader_thread(void *arg)
         atomic_store(&loader->reading, i);
         loader->traces[i] = trace_load(loader->paths[i], &loader->options, &loader->err);
         loader->status = loader->traces[i] == NULL ? -1 : 0;
+        if (loader->status == 0 && loader->prepare.call != NULL && !atomic_load(&loader->stop)) {
+            loader->status =
+                loader->prepare.call(loader->prepare.arg, i, loader->traces[i], &loader->err);
+        }
     }
     (void)pthread_mutex_lock(&loader->mutex);
     loader->over = true;
@@ -51,7 +56,7 @@ static void *loader_thread(void *arg)
 }
 
 struct loader *loader_start(char *const *paths, int count, const struct trace_options *options,
-                            struct err *err)
+                            const struct loader_prepare *prepare, struct err *err)
 {
     struct loader *loader = calloc(1, sizeof *loader);
     if (loader == NULL) {
@@ -62,6 +67,11 @@ struct loader *loader_start(char *const *paths, int count, const struct trace_op
     if (options != NULL) {
         loader->options.cache_events = options->cache_events;
         loader->options.cache_mib = options->cache_mib;
+        loader->options.threads = options->threads;
+        loader->options.rows_most = options->rows_most;
+    }
+    if (prepare != NULL) {
+        loader->prepare = *prepare;
     }
     loader->options.keep_later = true;
     loader->options.progress = loader_tick;

@@ -17,10 +17,16 @@ enum {
 
 struct loader;
 
-/* Begins to read count (1 or 2) captures. options (may be NULL): those of the cache count. The paths must outlive
- * the loader. NULL on failure. */
+/* What is made of each trace on the loader's thread, before it is over. 0 or -1. */
+struct loader_prepare {
+    int (*call)(void *arg, int which, const struct trace *trace, struct err *err);
+    void *arg; /* must outlive the loader */
+};
+
+/* Begins to read count (1 or 2) captures. options (may be NULL): those of the cache, threads and
+ * rows_most count. prepare may be NULL. The paths must outlive the loader. NULL on failure. */
 struct loader *loader_start(char *const *paths, int count, const struct trace_options *options,
-                            struct err *err);
+                            const struct loader_prepare *prepare, struct err *err);
 /* Waits until all is read or has failed, at most so many ms. True when it is over. */
 bool loader_wait(struct loader *loader, int ms);
 /* How far it is: 0 to 100. */

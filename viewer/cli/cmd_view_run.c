@@ -11,10 +11,10 @@
 #include "analysis/base/buf.h"
 #include "analysis/base/timefmt.h"
 #include "analysis/base/times.h"
-#include "analysis/trace/loader.h"
 #include "viewer/app/screens.h"
 #include "viewer/app/state.h"
 #include "viewer/app/tour.h"
+#include "viewer/cli/cmd_view_read.h"
 #include "viewer/cli/cmd_view_state.h"
 #include "viewer/cli/kept.h"
 #include "viewer/cli/output.h"
@@ -27,8 +27,9 @@ enum {
     VIEW_SIZE_MAX = 1000,
     VIEW_FILE_MAX = 1 << 20,
     VIEW_PATH_BYTES = 1024,
-    VIEW_STOP_MS = 200, /* so long a thread may take to end by itself */
-    VIEW_QUICK_MS = 250, /* what is read by then needs no word about it */
+    VIEW_AGAIN_MS = 60, /* what was opened before is there by then */
+    VIEW_QUICK_MS = 200, /* what is read by then, after that, needs no word about it */
+    VIEW_LOOK_MS = 10,
     VIEW_PREVIEW_ROWS = 20000, /* of each table, while the rest is read */
     VIEW_READING_BYTES = 64
 };
@@ -186,19 +187,6 @@ static int view_dump(struct session *session, const struct view_args *args,
     return rc;
 }
 
-/* The name of the file; the usual ending only takes room. */
-static void view_title(const char *path, char *title, size_t room)
-{
-    static const char ending[] = ".sqlite";
-    const char *slash = strrchr(path, '/');
-    const char *base = slash != NULL ? slash + 1 : path;
-    size_t len = strlen(base);
-    if (len > sizeof ending - 1 && strcmp(base + len - (sizeof ending - 1), ending) == 0) {
-        len -= sizeof ending - 1;
-    }
-    (void)snprintf(title, room, "%.*s", (int)(len < room ? len : room - 1), base);
-}
-
 static int view_side(struct view *view, int i, const char *path, const struct view_args *args,
                      struct err *err)
 {
@@ -212,7 +200,9 @@ static int view_side(struct view *view, int i, const char *path, const struct vi
         return -1;
     }
     view_title(path, title, sizeof title);
-    view->apps[i] = app_open(view->traces[i], title, err);
+    if (view->apps[i] == NULL) {
+        view->apps[i] = app_open(view->traces[i], title, err);
+    }
     if (view->apps[i] == NULL) {
         return -1;
     }
@@ -283,7 +273,8 @@ struct view_screen {
     const struct view *view; /* what is shown */
     struct terminal *term;
     struct frame_style style;
-    struct loader *loader; /* NULL = nothing is being read */
+    struct view_reading all;
+    struct view_reading first; /* of the first rows alone */
     bool preview; /* the view holds only the first rows */
     bool noted; /* it was said which terminal is spoken to */
     struct buf before; /* owned: the choices as they were when all was read */
@@ -315,14 +306,15 @@ static bool view_keep_over(const struct view *view)
 static bool view_task_over(void *arg, char *text, size_t room)
 {
     struct view_screen *screen = arg;
-    if (screen->loader == NULL) {
+    if (screen->all.loader == NULL) {
         return view_keep_over(screen->view);
     }
-    if (loader_wait(screen->loader, 0)) {
+    if (loader_wait(screen->all.loader, 0)) {
         return true;
     }
-    (void)snprintf(text, room, "%sreading %d %%", screen->preview ? "only the first rows: " : "",
-                   loader_percent(screen->loader));
+    int percent = loader_percent(screen->all.loader);
+    (void)snprintf(text, room, percent < 100 ? "%sreading %d %%" : "%sreading is done: arranging",
+                   screen->preview ? "only the first rows: " : "", percent);
     return false;
 }
 
@@ -358,8 +350,7 @@ static int view_swap(struct view *view, struct view_screen *screen, const struct
     char filter[PROMPT_BYTES] = "";
     struct window window = {0};
     enum panel_kind list = PANEL_NONE;
-    int rc = loader_take(screen->loader, fresh.traces, err);
-    screen->loader = NULL;
+    int rc = view_read_end(&screen->all, fresh.traces, fresh.apps, err);
     rc = rc == 0 ? view_load(&fresh, rest, first ? args : &plain, err) : rc;
     if (rc != 0) {
         view_close(&fresh);
@@ -423,27 +414,46 @@ static void view_preview_window(struct app *app)
     }
 }
 
-/* The first rows, as a view to move in while the rest is read. Where that fails: no matter. */
-static void view_preview(struct view *view, struct view_screen *screen,
-                         const struct opts_rest *rest, const struct view_args *args)
+/* The first rows are there, or all. */
+static bool view_first_over(void *arg, char *text, size_t room)
+{
+    struct view_screen *screen = arg;
+    return view_task_over(arg, text, room) || loader_wait(screen->first.loader, 0);
+}
+
+/* Begins to read the first rows, as a view to move in while the rest is read. */
+static void view_first_begin(struct view_screen *screen, const struct opts_rest *rest)
+{
+    const struct trace_options options = {.rows_most = VIEW_PREVIEW_ROWS, .threads = 1};
+    if (rest->argc == 1) {
+        (void)view_read_begin(&screen->first, rest, &options, NULL);
+    }
+}
+
+/* Shows the first rows once they are there. Where that fails: no matter. 0, a signal number, or -1. */
+static int view_preview(struct view *view, struct view_screen *screen, const struct opts_rest *rest,
+                        const struct view_args *args, struct err *err)
 {
     struct view_args plain = {.color = args->color, .theme = args->theme};
-    struct trace_options options = {.rows_most = VIEW_PREVIEW_ROWS, .threads = 1};
-    const struct loop_task task = {view_task_over, screen};
+    const struct loop_task task = {view_first_over, screen};
     char title[APP_TITLE_BYTES];
     view_title(rest->argv[0], title, sizeof title);
-    (void)loop_wait(screen->term, title, &screen->style, &task, true, NULL);
-    if (rest->argc != 1) {
-        return;
+    if (screen->first.loader == NULL) {
+        return LOOP_TASK;
     }
-    view->traces[0] = trace_load(rest->argv[0], &options, NULL);
-    if (view->traces[0] != NULL && view_load(view, rest, &plain, NULL) == 0) {
+    int rc = loop_wait(screen->term, title, &screen->style, &task, false, err);
+    if (rc != LOOP_TASK || !loader_wait(screen->first.loader, 0)) {
+        return rc;
+    }
+    if (view_read_end(&screen->first, view->traces, view->apps, NULL) == 0 &&
+        view_load(view, rest, &plain, NULL) == 0) {
         screen->preview = true;
         view_preview_window(session_app(&view->session));
     } else {
         view_close(view);
         *view = (struct view){.config = view->config, .cols = view->cols, .rows = view->rows};
     }
+    return LOOP_TASK;
 }
 
 static int view_start(struct view_screen *screen, const struct opts_rest *rest,
@@ -451,8 +461,7 @@ static int view_start(struct view_screen *screen, const struct opts_rest *rest,
 {
     struct trace_options options = {0};
     kept_configured(args->no_cache, screen->view->config, &options);
-    screen->loader = loader_start(rest->argv, rest->argc, &options, err);
-    return screen->loader == NULL ? -1 : 0;
+    return view_read_begin(&screen->all, rest, &options, err);
 }
 
 /* Says what came of what the traces were owed. A damaged file was forgotten: the capture is read. */
@@ -489,15 +498,16 @@ static int view_loop(struct view *view, struct view_screen *screen, const struct
     int rc;
     view_title(rest->argv[0], title, sizeof title);
     do {
-        const struct loop_task *beside = screen->loader != NULL || view_owes(view) ? &task : NULL;
+        const struct loop_task *beside =
+            screen->all.loader != NULL || view_owes(view) ? &task : NULL;
         rc = view->open ? loop_run(screen->term, &view->session, &screen->style, beside, err)
                         : loop_wait(screen->term, title, &screen->style, &task, false, err);
         if (rc == LOOP_RELOAD) {
             session_app(&view->session)->reload = false;
-            if (screen->loader == NULL && view_start(screen, rest, args, err) != 0) {
+            if (screen->all.loader == NULL && view_start(screen, rest, args, err) != 0) {
                 app_fail(session_app(&view->session), "%s", err->text);
             }
-        } else if (rc == LOOP_TASK && screen->loader == NULL) {
+        } else if (rc == LOOP_TASK && screen->all.loader == NULL) {
             view_kept(view, screen, rest, args);
         } else if (rc == LOOP_TASK) {
             rc = view_swap(view, screen, rest, args, err) == 0 ? LOOP_TASK : -1;
@@ -520,17 +530,21 @@ static struct terminal *view_terminal(const struct view_args *args, struct err *
     return term_open(&options, err);
 }
 
-/* Nobody waits for what is still being read: its thread, and nsys where that exports, end with us. */
-static void leave_loader(struct loader *loader)
+/* Waits a moment for a capture that is there at once, before the terminal is touched. True when it is
+ * read, or has failed. */
+static bool view_quick(struct view_screen *screen, const struct opts_rest *rest)
 {
-    struct trace *traces[LOADER_FILES];
-    if (loader == NULL) {
-        return;
+    bool over = loader_wait(screen->all.loader, VIEW_AGAIN_MS);
+    if (!over) {
+        view_first_begin(screen, rest);
     }
-    loader_stop(loader);
-    if (loader_wait(loader, VIEW_STOP_MS)) {
-        (void)loader_take(loader, traces, NULL);
+    for (int ms = 0; ms < VIEW_QUICK_MS && !over; ms += VIEW_LOOK_MS) {
+        over = loader_wait(screen->all.loader, VIEW_LOOK_MS);
+        if (screen->first.loader != NULL && loader_wait(screen->first.loader, 0)) {
+            break;
+        }
     }
+    return over;
 }
 
 /* Reads and shows. What fails at once does so before the terminal is touched. */
@@ -539,18 +553,19 @@ static int view_show(struct view *view, const struct opts_rest *rest, const stru
 {
     struct view_screen screen = {.view = view, .style = style};
     int rc = view_start(&screen, rest, args, err);
-    if (rc == 0 && loader_wait(screen.loader, VIEW_QUICK_MS)) {
+    if (rc == 0 && view_quick(&screen, rest)) {
         rc = view_swap(view, &screen, rest, args, err);
     }
     screen.term = rc == 0 ? view_terminal(args, err) : NULL;
     if (screen.term != NULL) {
         screen.style.plain = term_theme(screen.term)->colors == THEME_MONO;
-        if (screen.loader != NULL) {
-            view_preview(view, &screen, rest, args);
+        if (screen.all.loader != NULL) {
+            rc = view_preview(view, &screen, rest, args, err);
         } else {
             view_note(&screen, session_app(&view->session));
+            rc = LOOP_TASK;
         }
-        rc = view_loop(view, &screen, rest, args, err);
+        rc = rc == LOOP_TASK ? view_loop(view, &screen, rest, args, err) : rc;
         term_close(screen.term);
         if (view->open && !screen.preview && !args->tour) {
             view_state_save(view->apps[0], &screen.before);
@@ -559,7 +574,8 @@ static int view_show(struct view *view, const struct opts_rest *rest, const stru
     } else {
         rc = -1;
     }
-    leave_loader(screen.loader);
+    view_read_leave(&screen.first);
+    view_read_leave(&screen.all);
     buf_free(&screen.before);
     return rc < 0 ? -1 : 0;
 }

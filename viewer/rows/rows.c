@@ -213,6 +213,36 @@ static int rows_build(struct rows *rows, struct err *err)
     return rc;
 }
 
+/* Sums of a lane that the trace has none for. 0 or -1. */
+static int rows_sums(struct rows *rows, uint32_t row_index)
+{
+    struct row *row = &rows->list[row_index];
+    row->lane.block_ns = rows_take_sums(rows, row_index);
+    if (row->lane.block_ns == NULL) {
+        row->sums = malloc(lane_blocks(&row->lane) * sizeof *row->sums);
+        if (row->sums == NULL) {
+            return -1;
+        }
+        lane_fill_blocks(&row->lane, row->sums);
+        row->lane.block_ns = row->sums;
+    }
+    return 0;
+}
+
+/* The sums of all rows: an eighth of a byte for each event. 0 or -1. */
+static int rows_all_sums(struct rows *rows)
+{
+    for (uint32_t i = 0; i < rows->count; i++) {
+        struct row *row = &rows->list[i];
+        if (row->kind == ROW_LANE && rows_has_sums(row)) {
+            row->lane.sum_ns = rows->trace->gpu_busy_ns + row->lane.first;
+        } else if (row->kind == ROW_LANE && rows_sums(rows, i) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 int rows_make(struct rows *rows, const struct trace *trace, const struct rows_options *options,
               struct err *err)
 {
@@ -227,7 +257,7 @@ int rows_make(struct rows *rows, const struct trace *trace, const struct rows_op
     }
     rows->shown = calloc((size_t)rows->count + 1, sizeof *rows->shown);
     rows->order = calloc((size_t)rows->count + 1, sizeof *rows->order);
-    if (rows->shown == NULL || rows->order == NULL || rows->failed) {
+    if (rows->shown == NULL || rows->order == NULL || rows->failed || rows_all_sums(rows) != 0) {
         rows_free(rows);
         return err_nomem(err, "the rows");
     }
@@ -387,35 +417,12 @@ void rows_reveal(struct rows *rows, uint32_t row)
     rows_arrange(rows);
 }
 
-/* Sums of a lane that the trace has none for. */
-static void rows_sums(struct rows *rows, uint32_t row_index)
-{
-    struct row *row = &rows->list[row_index];
-    if (row->lane.block_ns != NULL) {
-        return;
-    }
-    row->lane.block_ns = rows_take_sums(rows, row_index);
-    if (row->lane.block_ns == NULL) {
-        row->sums = malloc(lane_blocks(&row->lane) * sizeof *row->sums);
-        if (row->sums == NULL) {
-            return;
-        }
-        lane_fill_blocks(&row->lane, row->sums);
-        row->lane.block_ns = row->sums;
-    }
-}
-
 void rows_settle(struct rows *rows, uint32_t row_index, const struct rows_filter *filter)
 {
     struct row *row = &rows->list[row_index];
     bool gpu = rows_has_sums(row);
     if (row->kind != ROW_LANE) {
         return;
-    }
-    if (gpu) {
-        row->lane.sum_ns = rows->trace->gpu_busy_ns + row->lane.first;
-    } else {
-        rows_sums(rows, row_index);
     }
     if (filter->terms == NULL) {
         row->lane.kept_sum_ns = NULL;

@@ -3,8 +3,7 @@
  *
  * A tree in drawing order: devices with their streams, memory operations and projected NVTX ranges,
  * then processes with their launches and the lanes of their threads. A row that has rows below it
- * can be collapsed; every row can be hidden or pinned to the top. Sums that a row needs for drawing
- * are made when it is first shown (rows_settle). What is derived is taken from the trace's shelf where
+ * can be collapsed; every row can be hidden or pinned to the top. What is derived is taken from the trace's shelf where
  * it was kept (rows_kept.c).
  */
 #ifndef CUTLINE_APP_ROWS_H
@@ -112,7 +111,7 @@ struct rows_filter {
     const struct busy *busy; /* NULL = unfiltered */
     uint64_t stamp; /* a number for each filter */
 };
-/* Sees to it that a row has its sums for this filter. Without memory it goes without. */
+/* Sees to it that a row has the sums of this filter. Without memory it goes without. */
 void rows_settle(struct rows *rows, uint32_t row_index, const struct rows_filter *filter);
 
 #endif

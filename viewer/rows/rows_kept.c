@@ -109,11 +109,6 @@ static void make_rows(const void *arg, void *out)
                                rows->series_count};
 }
 
-static void make_sums(const void *arg, void *out)
-{
-    lane_fill_blocks(arg, out);
-}
-
 static void keep_set(const struct derive *set, uint32_t number, struct shelf_list *list)
 {
     size_t count = set->count;
@@ -142,8 +137,8 @@ void rows_keep(const struct rows *rows, struct shelf_list *list)
     for (uint32_t i = 0; i < rows->count; i++) {
         const struct row *row = &rows->list[i];
         if (row->kind == ROW_LANE && !rows_has_sums(row)) {
-            shelf_put_made(list, SHELF_ROW_SUMS, i, lane_blocks(&row->lane) * sizeof(int64_t),
-                           make_sums, &row->lane);
+            shelf_put(list, SHELF_ROW_SUMS, i, row->lane.block_ns,
+                      lane_blocks(&row->lane) * sizeof(int64_t));
         }
     }
     series_set_keep(&rows->recorded, list);

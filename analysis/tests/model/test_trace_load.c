@@ -519,7 +519,7 @@ static void a_loader_reads_beside(void **state)
     if (!demo_path(path, sizeof path)) {
         skip();
     }
-    struct loader *loader = loader_start(both, 2, NULL, &err);
+    struct loader *loader = loader_start(both, 2, NULL, NULL, &err);
     assert_non_null(loader);
     while (!loader_wait(loader, 1000)) {
         assert_in_range(loader_percent(loader), 0, 100);
@@ -530,13 +530,13 @@ static void a_loader_reads_beside(void **state)
     trace_free(traces[0]);
     trace_free(traces[1]);
 
-    loader = loader_start(bad, 2, NULL, &err);
+    loader = loader_start(bad, 2, NULL, NULL, &err);
     assert_non_null(loader);
     assert_int_equal(loader_take(loader, traces, &err), -1);
     assert_non_null(strstr(err.text, "no such file"));
     assert_null(traces[0]);
 
-    loader = loader_start(both, 2, NULL, &err);
+    loader = loader_start(both, 2, NULL, NULL, &err);
     assert_non_null(loader);
     loader_stop(loader);
     assert_int_equal(loader_take(loader, traces, &err), -1);
