@@ -71,6 +71,7 @@ struct detector {
     X(DETECT_COMMUNICATION) \
     X(DETECT_LOW_UTILISATION) \
     X(DETECT_TOP_KERNELS) \
+    X(DETECT_FULL_QUEUE) \
     X(DETECT_GRAPH_OPAQUE)
 
 #define DETECTOR_DECLARE(symbol) extern const struct detector symbol;

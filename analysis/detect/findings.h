@@ -31,7 +31,7 @@ struct finding {
                                span; hidden_transfers: percent of copy time that is exposed;
                                low_utilisation: percent idle; graph_opaque: percent of busy time;
                                launch_density: zones; small_copies: copies; unified_memory: migrations;
-                               failed_calls: calls; NVIDIA's rules: rows */
+                               failed_calls, full_queue: calls; NVIDIA's rules: rows */
     int64_t begin_ns; /* where to look first: the worst place */
     int64_t end_ns;
     uint32_t device; /* index in devices, TRACE_NONE */

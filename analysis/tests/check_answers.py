@@ -2,7 +2,7 @@
 """Captures whose answer is known: what cutline says of them, and what it must not say.
 
 check_answers.py CUTLINE [WORD]: the cases of answers/*.py (those with WORD in their name). A case is a name, a
-function that writes a capture, a command, texts that must be in the output (blanks and line breaks count as one
+function that writes a capture, a command ("keys=..." in it is a script of the timeline), texts that must be in the output (blanks and line breaks count as one
 blank) and texts that must not.
 """
 import importlib
@@ -35,6 +35,15 @@ def more_than_span(page):
     return [gpu for gpu, ns in won.items() if ns > 1.02 * spans.get(gpu, 0)]
 
 
+def script(folder, word):
+    """A word of a command; the keys of "keys=..." are put in a file, whose name it is then."""
+    if not word.startswith("keys="):
+        return word
+    path = pathlib.Path(folder, "keys")
+    path.write_text(word[5:])
+    return str(path)
+
+
 def main():
     cutline, word = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else ""
     count = failed = 0
@@ -48,7 +57,7 @@ def main():
                 capture = Capture(path, **getattr(write, "options", {}))
                 write(capture)
                 capture.close()
-                words = shlex.split(command)
+                words = [script(folder, word) for word in shlex.split(command)]
                 run = subprocess.run([cutline, *words, path], capture_output=True, text=True, check=False)
                 said = squeeze(run.stdout)
                 count += 1

@@ -13,6 +13,7 @@
 #include "analysis/detect/measure.h"
 #include "analysis/facts/failures.h"
 #include "analysis/facts/nvtx_path.h"
+#include "analysis/facts/queue.h"
 #include "analysis/store/schema.h"
 #include "analysis/store/store.h"
 #include "viewer/app/app_internal.h"
@@ -243,6 +244,38 @@ static void detail_path(struct app *app, uint32_t thread, int64_t t_ns, const ch
     buf_free(&path);
 }
 
+/* "waited 30.0 ms: AllReduce on stream 40 ran for 30.0 ms of it", or "queued 3.20 us". */
+static void detail_waited(struct app *app, int64_t queue_ns)
+{
+    const struct facts *facts = app_facts(app);
+    struct queue_wait wait;
+    struct buf text = {0};
+    char time[TIMEFMT_BYTES];
+    if (facts != NULL && queue_wait_of(facts, app->event.index, &wait)) {
+        queue_wait_put(facts, &wait, &text);
+    }
+    if (text.len > 0) {
+        buf_add(&app->detail.origin, text.data, text.len);
+    } else {
+        buf_addf(&app->detail.origin, "queued %s", timefmt_duration(queue_ns, time));
+    }
+    buf_free(&text);
+}
+
+/* "; 1024 launches were queued as it began, so it waited for one to end" */
+static void detail_queued(struct app *app, uint32_t op)
+{
+    const struct trace *trace = app->trace;
+    const struct trace_lane *lane = &trace->lanes[trace_lane_of(trace, TRACE_GPU, op)];
+    uint32_t depth =
+        queue_depth(trace, lane->process, lane->device, app_event_begin(app, app->event));
+    if (depth > 0) {
+        buf_addf(&app->detail.origin, "; %u %s queued as it began%s", (unsigned)depth,
+                 depth == 1 ? "launch was" : "launches were",
+                 depth >= QUEUE_FULL ? ": the queue is full, it waits for one to end" : "");
+    }
+}
+
 /* "launched by cudaLaunchKernel (thread 4242) 18.4 us before; in step > forward" */
 static void detail_launched(struct app *app)
 {
@@ -265,7 +298,7 @@ static void detail_launched(struct app *app)
         buf_addf(out, "began %s before that call (the clocks differ)",
                  timefmt_duration(early_ns, text));
     } else if (queue_ns >= 0) {
-        buf_addf(out, "queued %s", timefmt_duration(queue_ns, text));
+        detail_waited(app, queue_ns);
     } else {
         buf_addf(out, "began %s before the call returned", timefmt_duration(-queue_ns, text));
     }
@@ -289,6 +322,7 @@ static void detail_launches(struct app *app)
                  count == 1 ? "op" : "ops", (int)(name->brief_len < 60 ? name->brief_len : 60),
                  name->brief, timefmt_duration(wait_ns < 0 ? -wait_ns : wait_ns, text));
         buf_adds(out, wait_ns < 0 ? "before it returned" : "after it returned");
+        detail_queued(app, ops[0]);
     }
     detail_path(app, thread, app_event_begin(app, app->event), count > 0 ? "; in " : "in ");
 }
