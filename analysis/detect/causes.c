@@ -135,19 +135,32 @@ static const struct facts_wait *event_wait(const struct facts *facts, uint32_t a
     return wait != NULL && event_fits(facts, wait, gap.begin_ns, gap.end_ns) ? wait : NULL;
 }
 
+/* Is the gap a switch between processes that take turns on the device? The one before goes on after it, the
+ * one after had begun before it, and they never run at one time. */
+static bool takes_turns(const struct facts *facts, const struct gap *gap, struct span whole,
+                        uint32_t process)
+{
+    const struct trace *trace = facts->trace;
+    if (gap->before == TRACE_NONE || facts->sharing.count == 0) {
+        return false;
+    }
+    uint32_t before = trace->lanes[trace_lane_of(trace, TRACE_GPU, gap->before)].process;
+    const struct sharing_user *one = sharing_user_of(&facts->sharing, gap->device, before);
+    const struct sharing_user *other = sharing_user_of(&facts->sharing, gap->device, process);
+    return before != process && one != NULL && other != NULL && one->last_ns > whole.end_ns &&
+           other->first_ns < whole.begin_ns &&
+           !sharing_is_side_by_side(trace, &facts->sharing, gap->device);
+}
+
 static void launched_waits(const struct facts *facts, const struct gap *gap, uint32_t after,
                            struct span whole, struct cause *out)
 {
     const struct trace *trace = facts->trace;
     uint16_t flags = trace->names[trace->events[TRACE_API].name[out->launch]].api;
-    uint32_t before_process = TRACE_NONE;
-    if (gap->before != TRACE_NONE) {
-        before_process = trace->lanes[trace_lane_of(trace, TRACE_GPU, gap->before)].process;
-    }
     out->wait = event_wait(facts, after, whole, out);
     if (out->wait != NULL) {
         out->kind = CAUSE_WAIT_EVENT;
-    } else if (before_process != TRACE_NONE && before_process != trace->lanes[out->lane].process) {
+    } else if (takes_turns(facts, gap, whole, trace->lanes[out->lane].process)) {
         out->kind = CAUSE_WAIT_PROCESS;
     } else {
         out->kind = (flags & TRACE_API_GRAPH) != 0 ? CAUSE_WAIT_GRAPH : CAUSE_WAIT_START;

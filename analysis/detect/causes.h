@@ -7,7 +7,9 @@
  *   1. There is no L: unknown.
  *   2. The part after L is half of the gap or more: launched, waits: for an event that X's stream
  *      was told to wait for, where the work that it stands for ended in the gap; for the device,
- *      which another process had; for the start of its graph; else the device did not start it.
+ *      which another process had: the op before the gap is of another one, which runs on after the
+ *      gap as X's process had run before it, and the processes never run at one time on this device
+ *      (facts/sharing.h); for the start of its graph; else the device did not start it.
  *   3. L covers half of the gap: slow launch.
  *   4. The part before L is the largest: what T did in it, each where it covers half of it, in this
  *      order: synchronising call, blocking or pageable copy, allocation, module load, OS call

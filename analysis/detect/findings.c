@@ -213,6 +213,7 @@ static int know_programs(struct findings_maker *maker)
             buf_addc(&lines, '\n');
         }
     }
+    sharing_put(trace, &maker->facts->sharing, &lines);
     const char *about = arena_copy(&maker->out->arena, buf_text(&lines), lines.len);
     maker->failed |= about == NULL || buf_failed(&lines);
     maker->out->about = about != NULL ? about : "";

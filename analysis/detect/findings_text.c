@@ -120,6 +120,19 @@ static void paragraph(struct buf *out, const char *text)
     }
 }
 
+/* Lines, each as a paragraph. */
+static void page_lines(const char *lines, struct buf *out)
+{
+    while (*lines != '\0') {
+        struct buf line = {0};
+        size_t len = strcspn(lines, "\n");
+        buf_add(&line, lines, len);
+        paragraph(out, buf_text(&line));
+        buf_free(&line);
+        lines += len + (lines[len] == '\n' ? 1 : 0);
+    }
+}
+
 /* Busy time of a device in [begin, end), and how long that is from its first to its last op. */
 static int64_t busy_in(const struct trace_device *device, int64_t begin_ns, int64_t end_ns,
                        int64_t *span_ns)
@@ -338,7 +351,7 @@ void findings_text(const struct trace *trace, const struct findings *findings,
     for (uint32_t i = 0; i < trace->device_count; i++) {
         page_device(trace, findings, i, out);
     }
-    buf_adds(out, findings->about);
+    page_lines(findings->about, out);
     page_around(findings, page, out);
     if (trace->events[TRACE_GPU].count == 0) {
         buf_adds(out, "No GPU work in this capture; cutline info says what there is.\n");

@@ -276,7 +276,7 @@ struct facts *facts_read(const struct trace *trace, struct store *store, struct 
     bool failed = facts == NULL || facts->threads == NULL;
     if (!failed) {
         threads_fill(facts);
-        failed = streams_fill(facts) != 0;
+        failed = streams_fill(facts) != 0 || sharing_find(trace, &facts->sharing) != 0;
     }
     if (!failed) {
         failed = !facts_take(facts) && store != NULL &&
@@ -309,6 +309,7 @@ void facts_free(struct facts *facts)
     }
     free(facts->threads);
     free(facts->streams);
+    sharing_free(&facts->sharing);
     if (!facts->kept) {
         free(facts->copies);
         free(facts->waits);

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "analysis/base/err.h"
+#include "analysis/facts/sharing.h"
 #include "analysis/trace/shelf.h"
 #include "analysis/trace/trace.h"
 
@@ -57,6 +58,7 @@ struct facts {
     struct facts_wait *waits; /* by process, context, stream, begin */
     size_t wait_count;
     bool kept; /* copies and waits lie on the trace's shelf */
+    struct sharing sharing; /* devices of several processes */
     bool has_api; /* the capture holds any API call */
     bool has_osrt; /* ... any OS runtime call */
     bool has_copy_kind; /* ... memory kinds of copies */

@@ -126,6 +126,12 @@ int occupancy_devices(const struct trace *trace, struct store *store,
         }
     }
     store_cursor_close(cursor);
+    for (uint32_t i = 0; i < trace->device_count;
+         i++) { /* an instance of a GPU has a part of them */
+        if (trace->devices[i].sm_count > 0) {
+            devices[i].multiprocessors = trace->devices[i].sm_count;
+        }
+    }
     return more < 0 ? -1 : 0;
 }
 

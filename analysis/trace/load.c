@@ -324,6 +324,7 @@ static void load_free(struct load *load)
     strings_free(load->strings);
     intern_free(&load->device_map);
     free(load->gpu_ids);
+    free(load->migs);
     store_close(load->store);
 }
 

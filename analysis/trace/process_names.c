@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/base/array.h"
+#include "analysis/base/buf.h"
 #include "analysis/trace/processes.h"
 
 /* Calls each for the rows of a table. 0 or -1. */
@@ -34,6 +35,51 @@ static const char *row_text(struct load *load, struct store_cursor *cursor, int 
     return index == INTERN_NONE ? NULL : intern_text(&load->own->texts, index);
 }
 
+/* The device of an instance of a GPU, told by its uuid; -1 without memory. */
+static int64_t mig_device(struct load *load, struct store_cursor *cursor, int64_t gpu_id)
+{
+    uint32_t len;
+    const char *uuid = row_text(load, cursor, 3, &len);
+    bool is_first = true;
+    for (uint32_t i = 0; uuid != NULL && i < load->mig_count; i++) {
+        const struct mig_instance *mig = &load->migs[i];
+        if (mig->gpu_id == gpu_id && mig->uuid == uuid) {
+            return mig->id;
+        }
+        is_first &= mig->gpu_id != gpu_id;
+    }
+    struct mig_instance *migs =
+        uuid == NULL ? NULL : array_resize(load->migs, (size_t)load->mig_count + 1, sizeof *migs);
+    if (migs == NULL) {
+        return -1;
+    }
+    load->migs = migs;
+    migs[load->mig_count] =
+        (struct mig_instance){.id = is_first ? gpu_id : load->free_id++,
+                              .gpu_id = gpu_id,
+                              .uuid = uuid,
+                              .uuid_len = len,
+                              .sm_count = (int32_t)(store_int(cursor, 4, 0) & 0xFFFFFF)};
+    return migs[load->mig_count++].id;
+}
+
+static bool is_mig(struct store_cursor *cursor)
+{
+    size_t bytes;
+    const char *uuid = store_text(cursor, 3, &bytes);
+    return uuid != NULL && bytes > 4 && memcmp(uuid, "MIG-", 4) == 0;
+}
+
+static int gpu_id_row(struct load *load, struct store_cursor *cursor, struct err *err)
+{
+    int64_t id = store_int(cursor, 0, -1);
+    (void)err;
+    if (id >= load->free_id && id < INT32_MAX) {
+        load->free_id = id + 1;
+    }
+    return 0;
+}
+
 static int device_map_row(struct load *load, struct store_cursor *cursor, struct err *err)
 {
     struct device_pair pair = {store_int(cursor, 2, 0), store_int(cursor, 1, 0)};
@@ -54,16 +100,26 @@ static int device_map_row(struct load *load, struct store_cursor *cursor, struct
     }
     load->gpu_ids = grown;
     grown[index] = store_int(cursor, 0, 0);
-    return 0;
+    if (is_mig(cursor)) {
+        grown[index] = mig_device(load, cursor, grown[index]);
+    }
+    return grown[index] == -1 && is_mig(cursor) ? err_nomem(err, "devices") : 0;
 }
 
 int people_read_device_map(struct load *load, struct err *err)
 {
-    static const char *const columns[] = {"gpuId", "cudaId", "pid"};
-    struct store_scan scan = {"TARGET_INFO_CUDA_DEVICE", columns, 3, 0, INT64_MAX};
+    static const char *const columns[] = {"gpuId", "cudaId", "pid", "uuid", "numMultiprocessors"};
+    static const char *const id[] = {"id"};
+    struct store_scan scan = {"TARGET_INFO_CUDA_DEVICE", columns, 5, 0, INT64_MAX};
+    const struct store_scan gpus = {"TARGET_INFO_GPU", id, 1, 0, INT64_MAX};
+    const struct store_scan mapped = {scan.table, columns, 1, 0, INT64_MAX};
     if (!store_has_column(load->store, scan.table, "cudaId") ||
         !store_has_column(load->store, scan.table, "pid")) {
         return 0;
+    }
+    if (each_row(load, &gpus, gpu_id_row, err) != 0 ||
+        each_row(load, &mapped, gpu_id_row, err) != 0) {
+        return -1;
     }
     return each_row(load, &scan, device_map_row, err);
 }
@@ -79,9 +135,9 @@ enum {
     DEVICE_MEMORY,
 };
 
-static int device_row(struct load *load, struct store_cursor *cursor, struct err *err)
+/* Names the device of an id by a row of TARGET_INFO_GPU. */
+static int name_device(struct load *load, struct store_cursor *cursor, int64_t id, struct err *err)
 {
-    int64_t id = store_int(cursor, DEVICE_ID, store_int(cursor, DEVICE_OLD_ID, INT64_MIN));
     uint32_t index = trace_device_of(load->trace, id);
     if (index == TRACE_NONE || load->trace->devices[index].name_len > 0) {
         return 0;
@@ -100,6 +156,46 @@ static int device_row(struct load *load, struct store_cursor *cursor, struct err
     return 0;
 }
 
+static int device_row(struct load *load, struct store_cursor *cursor, struct err *err)
+{
+    int64_t id = store_int(cursor, DEVICE_ID, store_int(cursor, DEVICE_OLD_ID, INT64_MIN));
+    for (uint32_t i = 0; i < load->mig_count; i++) {
+        if (load->migs[i].gpu_id == id && load->migs[i].id != id &&
+            name_device(load, cursor, load->migs[i].id, err) != 0) {
+            return -1;
+        }
+    }
+    return name_device(load, cursor, id, err);
+}
+
+/* "H100 MIG 3g.40gb" becomes "H100 MIG 3g.40gb MIG-5c8f": two instances of a GPU have one name. */
+static int name_instances(struct load *load, struct err *err)
+{
+    for (uint32_t i = 0; i < load->mig_count; i++) {
+        const struct mig_instance *mig = &load->migs[i];
+        uint32_t index = trace_device_of(load->trace, mig->id);
+        if (index == TRACE_NONE) {
+            continue;
+        }
+        struct trace_device *device = &load->trace->devices[index];
+        struct buf name = {0};
+        buf_add(&name, device->name, device->name_len);
+        buf_adds(&name, device->name_len > 0 ? " " : "");
+        buf_add(&name, mig->uuid, mig->uuid_len);
+        uint32_t text = intern_add(&load->own->texts, buf_text(&name), name.len);
+        device->name_len = (uint32_t)name.len;
+        buf_free(&name);
+        if (text == INTERN_NONE) {
+            device->name = "";
+            device->name_len = 0;
+            return err_nomem(err, "devices");
+        }
+        device->name = intern_text(&load->own->texts, text);
+        device->sm_count = mig->sm_count > 0 ? mig->sm_count : device->sm_count;
+    }
+    return 0;
+}
+
 static int name_devices(struct load *load, struct err *err)
 {
     static const char *const columns[] = {
@@ -111,7 +207,10 @@ static int name_devices(struct load *load, struct err *err)
     if (each_row(load, &scan, device_row, err) != 0) {
         return -1;
     }
-    return each_row(load, &old, device_row, err);
+    if (each_row(load, &old, device_row, err) != 0) {
+        return -1;
+    }
+    return name_instances(load, err);
 }
 
 static int process_row(struct load *load, struct store_cursor *cursor, struct err *err)

@@ -131,8 +131,9 @@ struct trace_thread {
 };
 
 /*
- * A physical GPU: rows of several processes are merged where TARGET_INFO_CUDA_DEVICE says that they
- * mean the same GPU; without that table a device is a deviceId.
+ * A physical GPU, or an instance of one that is cut in several (MIG): rows of several processes are merged where TARGET_INFO_CUDA_DEVICE says that they
+ * mean the same GPU; without that table a device is a deviceId. The first instance of a GPU has its id, each other a free one;
+ * the names of instances end in their uuid.
  */
 struct trace_device {
     int64_t id; /* gpuId where known, else deviceId: the number shown */

@@ -230,6 +230,15 @@ int trace_index_lanes(struct trace *trace);
 /* The file and its path; the trace shares it. */
 void trace_set_file(struct trace *trace, struct store_file *file);
 
+/* An instance of a GPU that is cut in several (MIG): a device of its own. */
+struct mig_instance {
+    int64_t id; /* of the device: that of the GPU for the first one, else a free one */
+    int64_t gpu_id;
+    const char *uuid; /* of the trace's texts */
+    uint32_t uuid_len;
+    int32_t sm_count; /* 0 = unknown */
+};
+
 /* Everything that is alive while loading. */
 struct load {
     struct trace *trace;
@@ -242,6 +251,9 @@ struct load {
     int64_t lone_pid; /* the process of GPU rows that do not name one; 0: unknown */
     struct intern device_map; /* struct device_pair -> gpu_ids */
     int64_t *gpu_ids;
+    struct mig_instance *migs; /* owned */
+    uint32_t mig_count;
+    int64_t free_id; /* no GPU has this id or a larger one */
 };
 
 /* strings.c: the StringIds ids in use and their texts (as numbers in trace_own.texts). */
