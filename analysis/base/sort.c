@@ -170,3 +170,49 @@ void sort_i64(int64_t *values, size_t count)
 {
     sort_list(values, count, sizeof *values, by_value);
 }
+
+/* Moves the values of [low, high] around one of them: [low, *j] are not larger, [*i, high] not smaller. */
+static void split_i64(int64_t *values, size_t low, size_t high, size_t *i, size_t *j)
+{
+    /* A place that the order of the values knows nothing of. */
+    size_t width = high - low + 1;
+    int64_t pivot = values[low + (size_t)(UINT64_C(0x9e3779b97f4a7c15) * width >> 32) % width];
+    *i = low;
+    *j = high;
+    while (*i <= *j) {
+        while (values[*i] < pivot) {
+            (*i)++;
+        }
+        while (values[*j] > pivot) {
+            (*j)--;
+        }
+        if (*i <= *j) {
+            int64_t value = values[*i];
+            values[*i] = values[*j];
+            values[*j] = value;
+            (*i)++;
+            if (*j == 0) {
+                return;
+            }
+            (*j)--;
+        }
+    }
+}
+
+void sort_nth_i64(int64_t *values, size_t count, size_t nth)
+{
+    size_t low = 0;
+    size_t high = count - 1;
+    while (low < high) {
+        size_t i;
+        size_t j;
+        split_i64(values, low, high, &i, &j);
+        if (nth <= j && j < high) {
+            high = j;
+        } else if (nth >= i) {
+            low = i;
+        } else {
+            return;
+        }
+    }
+}

@@ -23,6 +23,10 @@ void sort_list(void *list, size_t count, size_t size, sort_compare_fn *compare);
 /* Numbers, ascending. */
 void sort_i64(int64_t *values, size_t count);
 
+/* Puts the value of rank nth (from 0) in its place, none larger before it and none smaller after it. O(n)
+ * expected (Hoare, "Algorithm 65: Find", 1961). nth < count. */
+void sort_nth_i64(int64_t *values, size_t count, size_t nth);
+
 /* Below, at or above 0, as for sort_list; arg is that of sort_runs. */
 typedef int sort_runs_fn(const void *a, const void *b, const void *arg);
 /* 0, or -1 without memory (then the list is as it was). */

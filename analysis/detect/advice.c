@@ -56,6 +56,9 @@ static const struct advice_row SENTENCES[] = {
 
     {CAUSE_SLOW_LAUNCH, ADVICE_QUEUE, 0,
      "The driver's command buffer was full: keep fewer launches in flight."},
+    {CAUSE_SLOW_LAUNCH, ADVICE_HELD, 0,
+     "The thread launches only when {wait} has returned, so that each launching call stands in a "
+     "gap: queue the next work before it waits, or wait less often."},
     {CAUSE_SLOW_LAUNCH, ADVICE_COPIES | ADVICE_PAGEABLE, 0,
      "The call that copies takes this time before the device begins: copy less often and more at "
      "once, from pinned memory, with cudaMemcpyAsync."},
@@ -203,6 +206,7 @@ static void put_text(struct buf *out, const struct advice_case *of, const char *
 {
     static const char call[] = "{call}";
     static const char time[] = "{time}";
+    static const char wait[] = "{wait}";
     while (*text != '\0') {
         const char *with = NULL;
         size_t skip = 0;
@@ -212,6 +216,9 @@ static void put_text(struct buf *out, const struct advice_case *of, const char *
         } else if (strncmp(text, time, sizeof time - 1) == 0) {
             with = of->time != NULL ? of->time : "this time";
             skip = sizeof time - 1;
+        } else if (strncmp(text, wait, sizeof wait - 1) == 0) {
+            with = of->wait != NULL ? of->wait : "a call";
+            skip = sizeof wait - 1;
         }
         if (with != NULL) {
             buf_adds(out, with);

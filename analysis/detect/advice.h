@@ -46,7 +46,8 @@ enum advice_fact {
     ADVICE_PREFETCHES = 1U << 22, /* pages of unified memory are prefetched somewhere */
     ADVICE_UPLOADS = 1U << 23, /* graphs are uploaded somewhere */
     ADVICE_NO_ROOM = 1U << 24, /* little runs beside: hiding wins less than half */
-    ADVICE_FACTS = 25,
+    ADVICE_HELD = 1U << 25, /* the thread had waited for the device until the gap began or later */
+    ADVICE_FACTS = 26,
 };
 
 /* What advice is about: a cause of gaps, or a detector. */
@@ -64,6 +65,8 @@ struct advice_case {
     int topic; /* enum advice_topic, + enum cause_kind */
     uint32_t facts; /* enum advice_fact */
     const char *call; /* for {call}: the name of the call that takes the time; NULL: none */
+    const char
+        *wait; /* for {wait}: the call that waited for the device before the launch; NULL: none */
     const char *time; /* for {time}: the number that the sentence is about; NULL: none */
 };
 

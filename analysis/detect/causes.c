@@ -65,12 +65,8 @@ struct span {
     int64_t end_ns;
 };
 
-/*
- * The last call of the thread that waited for the device, begun before `before_ns` and ended after
- * `after_ns`; TRACE_NONE if there is none.
- */
-static uint32_t last_wait(const struct facts *facts, uint32_t thread, int64_t after_ns,
-                          int64_t before_ns)
+uint32_t cause_last_wait(const struct facts *facts, uint32_t thread, int64_t after_ns,
+                         int64_t before_ns)
 {
     const struct trace *trace = facts->trace;
     const struct trace_events *api = &trace->events[TRACE_API];
@@ -262,7 +258,7 @@ static void cpu_work(const struct facts *facts, const struct gap *gap, struct sp
     int64_t after = gap->before != TRACE_NONE
                         ? facts->trace->events[TRACE_GPU].begin_ns[gap->before]
                         : late.begin_ns;
-    uint32_t wait = last_wait(facts, out->thread, after, late.end_ns);
+    uint32_t wait = cause_last_wait(facts, out->thread, after, late.end_ns);
     if (!facts->has_osrt) {
         out->doubt |= CAUSE_NO_OSRT;
     }

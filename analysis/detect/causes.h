@@ -97,6 +97,11 @@ bool cause_is_wait(enum cause_kind kind);
 /* "sync", "cpu", "launch call", ... */
 const char *cause_part_name(enum cause_part part);
 
+/* The last call of the thread that waited for the device after `after_ns` and began before `before_ns`; TRACE_NONE:
+ * none. O(log n and calls). */
+uint32_t cause_last_wait(const struct facts *facts, uint32_t thread, int64_t after_ns,
+                         int64_t before_ns);
+
 /* The cause of one gap. O(log n + calls of T inside the gap). */
 void cause_of(const struct facts *facts, const struct gap *gap, struct cause *out);
 /* causes[i] is that of gaps->list[i]; calloc'd, the caller frees. NULL: no memory. */

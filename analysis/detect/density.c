@@ -200,9 +200,19 @@ static int64_t median_queue(struct work *work, const struct launch *list, size_t
     for (size_t i = 0; i < count; i++) {
         work->scratch[i] = queue_ns(&list[i]);
     }
-    sort_i64(work->scratch, count);
+    if (count == 0) {
+        return 0;
+    }
+    sort_nth_i64(work->scratch, count, count / 2);
     int64_t high = work->scratch[count / 2];
-    return count % 2 != 0 ? high : work->scratch[count / 2 - 1] / 2 + high / 2;
+    if (count % 2 != 0) {
+        return high;
+    }
+    int64_t low = work->scratch[0];
+    for (size_t i = 1; i < count / 2; i++) {
+        low = work->scratch[i] > low ? work->scratch[i] : low;
+    }
+    return low / 2 + high / 2;
 }
 
 static int64_t mean_op(const struct launch *list, size_t count)

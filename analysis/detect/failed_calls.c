@@ -79,6 +79,10 @@ static void add(struct findings_maker *maker, const struct failures *failures,
     } else if (failure->is_work && failures->work_failed == failures->work_calls) {
         buf_addf(&evidence, "; no call of this capture put work on a GPU");
     }
+    if (failure->code == FAILURE_OUT_OF_MEMORY && failure->bytes < 0) {
+        buf_adds(&evidence, "; how much was asked for is not in the capture "
+                            "(--cuda-memory-usage=true records it)");
+    }
     const char *advice = failures_advice(failure->code);
     const struct finding one = {
         .rule = DETECT_FAILED_CALLS.rule.name,

@@ -372,6 +372,7 @@ static void put_facts(const struct idle_sum *sum, enum cause_kind kind, struct b
         {CAUSE_SLOW_LAUNCH, ADVICE_FIRST, "first launches of their kernels, or code loaded"},
         {CAUSE_SLOW_LAUNCH, ADVICE_QUEUE, "while the command buffer was full"},
         {CAUSE_SLOW_LAUNCH, ADVICE_PAGEABLE, "copies of pageable memory"},
+        {CAUSE_SLOW_LAUNCH, ADVICE_HELD, "the thread had waited for the device before it"},
         {CAUSE_COPY, ADVICE_PAGEABLE, "pageable memory"},
         {CAUSE_COPY, ADVICE_PINNED, "pinned memory"},
         {CAUSE_AFTER_BLOCKING, ADVICE_TO_DEVICE, "after copies to the device"},
@@ -422,15 +423,15 @@ static void evidence_text(const struct findings_maker *maker, const struct idle_
     }
 }
 
-/* The call with the most time of the gaps; NULL: none. */
-static const char *top_call(const struct findings_maker *maker, const struct idle_sum *sum,
+/* The call with the most time; NULL: none. */
+static const char *top_call(const struct findings_maker *maker, const struct idle_named *calls,
                             struct buf *out)
 {
     uint32_t id;
-    if (idle_named_top(&sum->calls, &id, 1) == 0) {
+    if (idle_named_top(calls, &id, 1) == 0) {
         return NULL;
     }
-    idle_named_text(&sum->calls, maker->trace, id, out);
+    idle_named_text(calls, maker->trace, id, out);
     return buf_text(out);
 }
 
@@ -440,6 +441,7 @@ static const char *advice_text(struct findings_maker *maker, const struct idle_s
     const struct cause *cause = &sum->longest_cause;
     char time[TIMEFMT_BYTES];
     struct buf call = {0};
+    struct buf wait = {0};
     struct buf text = {0};
     uint32_t facts = idle_sum_facts(sum) | maker->capture_facts;
     int64_t count = (int64_t)sum->count;
@@ -454,12 +456,14 @@ static const char *advice_text(struct findings_maker *maker, const struct idle_s
     }
     const struct advice_case of = {.topic = ADVICE_OF_CAUSE + (int)kind,
                                    .facts = facts,
-                                   .call = top_call(maker, sum, &call),
+                                   .call = top_call(maker, &sum->calls, &call),
+                                   .wait = top_call(maker, &sum->waits, &wait),
                                    .time = timefmt_duration(ns, time)};
     advice_put(&text, &of);
     const char *kept_text = findings_keep(maker, &text);
     buf_free(&text);
     buf_free(&call);
+    buf_free(&wait);
     return kept_text;
 }
 

@@ -235,6 +235,19 @@ static int add_facts(struct pass *pass, const struct gap *gap, const struct caus
         bool first = pass->first_op[gpu->name[gap->after]] == gap->after;
         bits |= first ? ADVICE_FIRST : 0;
     }
+    if (cause->kind == CAUSE_SLOW_LAUNCH && gap->before != TRACE_NONE) {
+        uint32_t wait = cause_last_wait(facts, cause->thread, gap->begin_ns,
+                                        facts->trace->events[TRACE_API].begin_ns[cause->launch]);
+        if (wait != TRACE_NONE) {
+            uint32_t name = facts->trace->events[TRACE_API].name[wait];
+            const char *text = facts->trace->names[name].brief;
+            const struct idle_entry one = {.ns = ns, .count = 1};
+            bits |= ADVICE_HELD;
+            if (named_add(&sum->waits, name, text, strlen(text), &one) != 0) {
+                return -1;
+            }
+        }
+    }
     bits |= ns >= pass->query->long_ns ? ADVICE_LONG : 0;
     for (int i = 0; i < ADVICE_FACTS; i++) {
         sum->fact_ns[i] += (bits >> i & 1U) != 0 ? ns : 0;
@@ -303,6 +316,7 @@ void idle_tally_free(struct idle_tally *tally, uint32_t device_count)
     size_t count = tally->sums != NULL ? (size_t)device_count * CAUSE_KIND_COUNT : 0;
     for (size_t i = 0; i < count; i++) {
         named_free(&tally->sums[i].calls);
+        named_free(&tally->sums[i].waits);
         named_free(&tally->sums[i].ranges);
     }
     free(tally->sums);

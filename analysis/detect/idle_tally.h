@@ -38,6 +38,7 @@ struct idle_sum {
     struct cause longest_cause;
     int64_t part_ns[CAUSE_PART_COUNT];
     struct idle_named calls; /* time in the gaps by call; AFTER_BLOCKING: the gaps after a call */
+    struct idle_named waits; /* time of the gaps by the call that had held up their launch: HELD */
     struct idle_named ranges; /* time in the gaps by NVTX range, without the numbers of calls */
 };
 

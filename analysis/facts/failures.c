@@ -343,7 +343,7 @@ int failures_new(const struct trace *trace, struct store *store, struct failures
     struct gather gather = {.trace = trace};
     int64_t sticky_ns = INT64_MAX;
     *out = (struct failures){0};
-    int rc = store == NULL ? 0 : read_rows(&gather, store);
+    int rc = store == NULL || trace->counts.statuses == 0 ? 0 : read_rows(&gather, store);
     if (rc == 0 && gather.count > 0) {
         rc = group_calls(&gather, out, &sticky_ns);
     }

@@ -45,7 +45,7 @@ struct failures {
 };
 
 struct store;
-/* Reads the return values: one pass over the table of API calls. store: the trace's file; NULL gives
+/* Reads the return values: one pass over the table of API calls, where loading met one that is not 0. store: the trace's file; NULL gives
  * an empty list. 0, or -1 without memory. */
 int failures_new(const struct trace *trace, struct store *store, struct failures *out,
                  struct err *err);

@@ -69,7 +69,7 @@ static bool is_regular(struct search *search, const struct instance *list, size_
     for (size_t i = 0; i < count; i++) {
         search->intervals_ns[i] = interval(list, first + i);
     }
-    sort_i64(search->intervals_ns, count);
+    sort_nth_i64(search->intervals_ns, count, count / 2);
     int64_t median = search->intervals_ns[count / 2];
     for (size_t i = 0; i < count; i++) {
         int64_t ns = search->intervals_ns[i];

@@ -73,11 +73,36 @@ static void test_order(void **state)
     assert_int_equal(sort_runs(NULL, 0, sizeof *items, item_cmp, &up), 0);
 }
 
+/* The value of a rank is that of the sorted list, and it stands between the smaller and the larger. */
+static void test_nth(void **state)
+{
+    int64_t got[200];
+    int64_t want[200];
+    uint64_t seed = 5;
+    (void)state;
+    for (int round = 0; round < 600; round++) {
+        size_t count = (size_t)round % 199 + 1;
+        for (size_t i = 0; i < count; i++) {
+            seed = seed * 6364136223846793005U + 1442695040888963407U;
+            int64_t value = round % 3 == 0 ? (int64_t)i : (int64_t)(seed >> 60);
+            want[i] = got[i] = round % 3 == 2 ? -value : value;
+        }
+        size_t nth = (size_t)(seed >> 33) % count;
+        sort_i64(want, count);
+        sort_nth_i64(got, count, nth);
+        assert_int_equal(got[nth], want[nth]);
+        for (size_t i = 0; i < count; i++) {
+            assert_true(i < nth ? got[i] <= got[nth] : got[i] >= got[nth]);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_order),
+        cmocka_unit_test(test_nth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@
 enum {
     /* To be counted up where the layout or the meaning of the model changes: files of other numbers
      * are not taken. */
-    CACHE_VERSION = 4,
+    CACHE_VERSION = 5,
     CACHE_COLUMNS = 5, /* begin, end, name, row, link */
     CACHE_ALIGN = 64
 };

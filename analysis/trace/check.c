@@ -44,9 +44,9 @@ static bool check_counts(const struct trace *trace)
 {
     const struct trace_counts *all = &trace->counts;
     const int64_t counts[] = {
-        all->kernels,     all->memcpys,    all->memsets,    all->graph_launches, all->api_calls,
-        all->nvtx_ranges, all->nvtx_marks, all->osrt_calls, all->untimed,        all->reversed,
-        all->open_ranges, all->unlinked,   all->misplaced,  all->early};
+        all->kernels,     all->memcpys,     all->memsets,    all->graph_launches, all->api_calls,
+        all->nvtx_ranges, all->nvtx_marks,  all->osrt_calls, all->untimed,        all->statuses,
+        all->reversed,    all->open_ranges, all->unlinked,   all->misplaced,      all->early};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         if (!is_count(counts[i])) {
             return false;

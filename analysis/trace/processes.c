@@ -206,6 +206,7 @@ static void count_totals(struct load *load)
     }
     for (uint32_t i = 0; i < load->piece_count; i++) {
         counts->untimed += load->pieces[i].untimed;
+        counts->statuses += load->pieces[i].statuses;
         counts->reversed += load->pieces[i].reversed;
         counts->open_ranges += load->pieces[i].open_count;
     }

@@ -20,8 +20,8 @@ static const char *const MEMSET_COLUMNS[] = {"start",    "end",           "devic
                                              "streamId", "correlationId", "globalPid"};
 static const char *const GRAPH_COLUMNS[] = {"start",    "end",           "deviceId",  "contextId",
                                             "streamId", "correlationId", "globalPid", "graphId"};
-static const char *const API_COLUMNS[] = {"start",      "end",           "globalTid",
-                                          "eventClass", "correlationId", "nameId"};
+static const char *const API_COLUMNS[] = {"start",         "end",    "globalTid",  "eventClass",
+                                          "correlationId", "nameId", "returnValue"};
 static const char *const NVTX_COLUMNS[] = {"start",  "end",  "globalTid", "eventType",   "domainId",
                                            "textId", "text", "color",     "endGlobalTid"};
 static const char *const OSRT_COLUMNS[] = {"start", "end", "globalTid", "eventClass", "nameId"};

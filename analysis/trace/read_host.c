@@ -15,7 +15,8 @@ enum {
 enum {
     API_CLASS = HOST_COMMON,
     API_CORRELATION,
-    API_NAME
+    API_NAME,
+    API_STATUS,
 };
 enum {
     NVTX_TYPE = HOST_COMMON,
@@ -75,6 +76,7 @@ int read_api(struct piece *piece, struct store_cursor *cursor, struct err *err)
         class != CLASS_CUDA_API) {
         return 0;
     }
+    piece->statuses += store_int(cursor, API_STATUS, 0) != 0;
     return read_call(piece, cursor, &name, TRACE_LANE_API, store_int(cursor, API_CORRELATION, 0),
                      err);
 }

@@ -206,6 +206,7 @@ struct trace_counts {
     int64_t nvtx_ranges; /* types 59, 60, 70, 71, open ones too */
     int64_t nvtx_marks; /* type 34 */
     int64_t osrt_calls; /* class 27 */
+    int64_t statuses; /* calls whose returnValue is not 0; facts/failures.h says which failed */
     int64_t untimed; /* GPU rows with start = end = 0 */
     int64_t reversed; /* rows that end before they begin, beyond 73 years, or longer than one */
     int64_t misplaced; /* rows whose times cannot be among the others (analysis/trace/outliers.c) */

@@ -123,6 +123,7 @@ struct piece {
     uint32_t cross_count;
     int64_t untimed;
     int64_t reversed;
+    int64_t statuses;
     int64_t latest_ns; /* NVTX: the last time of any row */
     /* Of the events, an open range as one of no length: first begin, last end, longest, their sum. */
     int64_t first_ns;

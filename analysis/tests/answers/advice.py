@@ -78,6 +78,18 @@ def slow_launches(c):
         c.api("cudaEventSynchronize_v3020", t + 35 * US, t + 39500)
 
 
+def waits_before_launch(call, call_ns):
+    """A wait after each kernel, so that the next launching call makes most of the gap."""
+    def write(c):
+        t = 0
+        for _ in range(300):
+            end = t + call_ns + 2 * US + 90 * US
+            c.launch("step", t, t + call_ns + 2 * US, end, call_ns=call_ns, grid=(86400, 1, 1))
+            c.api(call, t + call_ns + US, end + US)
+            t = end + 1500
+    return write
+
+
 PYTHON_WORDS = ["num_workers", "pin_memory", ".item()", "torch", "PyTorch", "non_blocking", "jit", "tf.", "Python"]
 
 CASES = [
@@ -115,5 +127,9 @@ CASES = [
      [".item()", "PyTorch"]),
     ("first launches", first_launches, "analyze",
      ["slow launch", "first launches of their kernels", "warm up before the part that counts"], ["CUDA graph)"]),
+    ("a wait before each launch", waits_before_launch("cudaDeviceSynchronize_v3020", 8 * US), "analyze",
+     ["slow launch", "launches only when cudaDeviceSynchronize has returned"], ["warm up", "launch once for many"]),
+    ("a wait before each launch, of the driver", waits_before_launch("cuStreamSynchronize", 14 * US), "analyze",
+     ["launches only when cuStreamSynchronize has returned"], ["warm up"]),
     ("slow launches", slow_launches, "analyze", ["slow launch"], ["warm up", "CUDA_MODULE_LOADING", "first launches"]),
 ]

@@ -31,7 +31,8 @@ def questions(c):
 CASES = [
     # name, capture, command, what is said, what is not
     ("out of memory", out_of_memory, "analyze",
-     ["1. 1 of 6 cudaMalloc failed: cudaErrorMemoryAllocation (2)", "no room"], ["No finding"]),
+     ["1. 1 of 6 cudaMalloc failed: cudaErrorMemoryAllocation (2)", "no room",
+      "how much was asked for is not in the capture"], ["No finding"]),
     ("out of memory: info", out_of_memory, "info",
      ["API calls but no kernels: 1 of 6 cudaMalloc failed"], ["stopped early"]),
     ("launches fail", launches_fail, "analyze",
