@@ -22,7 +22,8 @@ enum {
     PART_SECONDS = 24 * 3600, /* a part as old as this was left by a program that was killed */
     FRESH_SECONDS = 60, /* what was used just now may be about to be opened */
     USED_SECONDS = 3600, /* the time of use is written no more often */
-    PART_TRIES = 100
+    PART_TRIES = 100,
+    WRITE_BYTES = 1 << 16 /* at a time: the system maps at least as much as it was given at once */
 };
 
 /* Makes a folder and those above it. */
@@ -177,8 +178,8 @@ int cache_folder_begin(const struct cache_folder *folder, const char *suffix,
         if (buf_failed(&part->name)) {
             return -1;
         }
-        part->fd = openat(folder->fd, buf_text(&part->name),
-                          O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
+        part->fd = openat(folder->fd, buf_text(&part->name), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
+                          FILE_MODE);
         if (part->fd < 0 && errno != EEXIST) {
             return -1;
         }
@@ -337,11 +338,12 @@ int cache_folder_finish(struct cache_part *part, const char *name)
     return code == 0 ? 0 : -1;
 }
 
-/* write() until all is written; a signal may cut it. */
-static int write_all(int fd, const unsigned char *at, size_t bytes)
+/* Until all is written, at an offset (-1: where the file is); a signal may cut it. */
+static int write_all(int fd, const unsigned char *at, size_t bytes, int64_t offset)
 {
     while (bytes > 0) {
-        ssize_t n = write(fd, at, bytes);
+        size_t some = bytes < WRITE_BYTES ? bytes : WRITE_BYTES;
+        ssize_t n = offset < 0 ? write(fd, at, some) : pwrite(fd, at, some, (off_t)offset);
         if (n < 0 && errno == EINTR) {
             continue;
         }
@@ -351,11 +353,17 @@ static int write_all(int fd, const unsigned char *at, size_t bytes)
         }
         at += n;
         bytes -= (size_t)n;
+        offset += offset < 0 ? 0 : n;
     }
     return 0;
 }
 
 int cache_folder_write(int fd, const void *data, size_t bytes)
+{
+    return cache_folder_write_at(fd, data, bytes, -1);
+}
+
+int cache_folder_write_at(int fd, const void *data, size_t bytes, int64_t offset)
 {
     sigset_t limit;
     sigset_t pending;
@@ -365,7 +373,7 @@ int cache_folder_write(int fd, const void *data, size_t bytes)
     if (pthread_sigmask(SIG_BLOCK, &limit, &before) != 0) {
         return -1;
     }
-    int status = write_all(fd, data, bytes);
+    int status = write_all(fd, data, bytes, offset);
     int code = errno;
     /* The signal goes to the thread that writes: one is pending now, or none. */
     if (status != 0 && code == EFBIG && sigismember(&before, SIGXFSZ) == 0 &&

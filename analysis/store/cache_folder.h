@@ -58,7 +58,7 @@ int cache_folder_find(const struct cache_folder *folder, const char *name);
 /* The same, without a note. */
 int cache_folder_look(const struct cache_folder *folder, const char *name);
 
-/* A new empty file, its name ending in suffix ("" for none), open for writing. 0 or -1. Either way
+/* A new empty file, its name ending in suffix ("" for none), open for reading and writing. 0 or -1. Either way
  * cache_folder_drop or cache_folder_finish is to be called, and cleans up. */
 int cache_folder_begin(const struct cache_folder *folder, const char *suffix,
                        struct cache_part *part);
@@ -83,5 +83,7 @@ int cache_folder_remove(const struct cache_folder *folder, const char *name);
  * signal that would end the program is taken back. -1 with errno set where not all was written.
  */
 int cache_folder_write(int fd, const void *data, size_t bytes);
+/* The same at an offset; the place of the next write stays. */
+int cache_folder_write_at(int fd, const void *data, size_t bytes, int64_t offset);
 
 #endif

@@ -4,7 +4,7 @@
  *   order   event numbers grouped by track (a counting sort), each track sorted where it was not
  *   depth   of each event in its track (layout.c), then, in the same array, its final place
  *   move    every column is scattered to its final place, one after the other, so that the peak is
- *           one column above the data itself
+ *           one column above the data itself; it then goes to the file that it is kept in
  *
  * Event numbers count through the pieces: number = piece->base + i. Cost: O(n) for sorted rows.
  */
@@ -13,7 +13,7 @@
 
 #include "analysis/base/array.h"
 #include "analysis/base/sort.h"
-#include "analysis/trace/trace_internal.h"
+#include "analysis/trace/cache_layout.h"
 
 struct arranging {
     struct load *load;
@@ -259,14 +259,22 @@ static int arrange_marks(struct arranging *job)
     return 0;
 }
 
+/* A column that is done goes where it is kept, if it is. */
+static void *arrange_keep(const struct arranging *job, int column, void *array)
+{
+    size_t bytes = column < 2 ? sizeof(int64_t) : sizeof(uint32_t);
+    return cache_grow_put(job->load->own->growing, (int)job->table * CACHE_COLUMNS + column, array,
+                          job->count * bytes);
+}
+
 static int arrange_columns(struct arranging *job)
 {
     struct trace_events *events = &job->load->trace->events[job->table];
     events->count = job->count;
-    events->begin_ns = arrange_move_times(job, &job->begin_ns);
-    events->end_ns = arrange_move_times(job, &job->end_ns);
-    events->name = arrange_move(job, ARRANGE_NAME);
-    events->row = arrange_move(job, ARRANGE_ROW);
+    events->begin_ns = arrange_keep(job, 0, arrange_move_times(job, &job->begin_ns));
+    events->end_ns = arrange_keep(job, 1, arrange_move_times(job, &job->end_ns));
+    events->name = arrange_keep(job, 2, arrange_move(job, ARRANGE_NAME));
+    events->row = arrange_keep(job, 3, arrange_move(job, ARRANGE_ROW));
     if (job->table == TRACE_GPU || job->table == TRACE_API) {
         events->link = arrange_move(job, ARRANGE_LINK);
         if (events->link == NULL) {

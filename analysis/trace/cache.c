@@ -18,7 +18,7 @@
 #include "analysis/store/file.h"
 #include "analysis/trace/cache_layout.h"
 
-const char CACHE_MAGIC[8] = {'C', 'U', 'T', 'L', 'T', 'R', 'C', '3'};
+const char CACHE_MAGIC[8] = {'C', 'U', 'T', 'L', 'T', 'R', 'C', '4'};
 
 enum {
     COMPARE_BYTES = 1 << 20, /* read at a time: not by the map, so that it takes no memory */
@@ -160,6 +160,7 @@ uint64_t cache_section_bytes(const struct cache_head *head, int section)
     const uint64_t bytes[CACHE_SECTIONS - CACHE_LAUNCH_OPS] = {
         (uint64_t)head->launch_op_count * sizeof(uint32_t),
         ((uint64_t)head->event_count[TRACE_GPU] + 1) * sizeof(int64_t),
+        UINT64_MAX, /* the unions: by the devices */
         (uint64_t)head->lane_count * sizeof(struct trace_lane),
         (uint64_t)head->open_count * sizeof(uint32_t),
         (uint64_t)head->cross_count * sizeof(uint32_t),
@@ -169,7 +170,6 @@ uint64_t cache_section_bytes(const struct cache_head *head, int section)
         (uint64_t)head->thread_count * sizeof(struct trace_thread),
         (uint64_t)head->device_count * sizeof(struct trace_device),
         people * sizeof(uint64_t),
-        UINT64_MAX, /* the unions: by the devices */
         UINT64_MAX, /* the path */
         UINT64_MAX, /* the texts */
     };
@@ -189,7 +189,7 @@ struct mapped {
 /* Those of whose size the events do not decide: they are compared always. */
 static bool is_small(int section)
 {
-    return section == CACHE_LANES || (section >= CACHE_NAMES && section != CACHE_UNIONS);
+    return section == CACHE_LANES || section >= CACHE_NAMES;
 }
 
 /* Finds the sections and compares their sums. False where the file is not whole. */

@@ -28,6 +28,7 @@ enum cache_section {
     CACHE_EVENTS, /* CACHE_COLUMNS for each table */
     CACHE_LAUNCH_OPS = CACHE_EVENTS + CACHE_COLUMNS * TRACE_TABLE_COUNT,
     CACHE_GPU_BUSY,
+    CACHE_UNIONS, /* int64_t: for each device its begins, ends and sums */
     CACHE_LANES,
     CACHE_OPEN,
     CACHE_CROSS,
@@ -37,7 +38,6 @@ enum cache_section {
     CACHE_THREADS, /* struct trace_thread */
     CACHE_DEVICES, /* struct trace_device */
     CACHE_PEOPLE_TEXTS, /* uint64_t for each process, thread, device in this order */
-    CACHE_UNIONS, /* int64_t: for each device its begins, ends and sums */
     CACHE_PATH, /* bytes: where the capture was, for people */
     CACHE_TEXTS, /* bytes, a NUL after each text; offset 0 is the empty one */
     CACHE_SECTIONS,
@@ -125,6 +125,40 @@ uint64_t cache_section_bytes(const struct cache_head *head, int section);
  */
 struct trace *cache_read(void *bytes, size_t len, const struct cache_key *key,
                          struct store_file *file);
+/*
+ * A kept file that grows while its capture is read. Threads may put different sections at a time.
+ *
+ *     cache_grow_begin -> cache_grow_put... -> cache_grow_rest -> cache_save -> cache_grow_end
+ */
+struct cache_growing {
+    struct cache_folder folder;
+    struct cache_part part;
+    struct buf name;
+    struct cache_key key;
+    int fd; /* of the part, for longer than it is one */
+    unsigned char *map;
+    size_t map_bytes;
+    uint64_t at[CACHE_SECTIONS]; /* of the sections up to the unions */
+    struct cache_place places[CACHE_SECTIONS];
+    bool done[CACHE_SECTIONS];
+    atomic_bool failed; /* what is not there yet stays in memory */
+};
+
+/* counts: the event counts of the head, and a bound of its devices. NULL where there is no folder. */
+struct cache_growing *cache_grow_begin(const struct store_file *file,
+                                       const struct cache_head *counts, uint32_t limit_mib);
+/* Writes an array to its place and frees it. Where it is now; the array itself where it cannot be
+ * written, or growing is NULL. */
+void *cache_grow_put(struct cache_growing *growing, int section, void *array, uint64_t bytes);
+/* Does an array lie in the map? growing may be NULL. */
+bool cache_grow_holds(const struct cache_growing *growing, const void *array);
+/* What is known when all tables are linked: links, launch_ops, sums, unions. */
+void cache_grow_rest(struct trace *trace);
+/* Gives the map up, and the file where it was not finished. growing may be NULL. */
+void cache_grow_end(struct cache_growing *growing);
+/* The unions of all devices as they are kept: the caller's; NULL without memory. */
+int64_t *cache_join_unions(const struct trace *trace, size_t *count);
+
 /* Writes the trace to a file, until *stop (NULL: to the end). 0, or -1 with errno set. */
 int cache_write(int fd, const struct trace *trace, const struct cache_key *key,
                 const atomic_bool *stop);

@@ -15,6 +15,7 @@ enum {
 struct cache_writer {
     int fd;
     const atomic_bool *stop; /* NULL: never */
+    const struct cache_growing *growing; /* what is there already; NULL: nothing */
     struct cache_head head;
     bool failed; /* errno says why */
 };
@@ -72,6 +73,12 @@ static uint64_t put_padded(struct cache_writer *writer, const void *data, size_t
 /* Adds the next section. */
 static void put_section(struct cache_writer *writer, int section, const void *data, uint64_t bytes)
 {
+    if (writer->growing != NULL && writer->growing->done[section]) {
+        writer->head.sections[section] = writer->growing->places[section];
+        writer->failed = writer->failed || bytes != writer->growing->places[section].bytes ||
+                         lseek(writer->fd, (off_t)cache_aligned(bytes), SEEK_CUR) < 0;
+        return;
+    }
     writer->head.sections[section] =
         (struct cache_place){bytes, put_padded(writer, data, (size_t)bytes)};
 }
@@ -171,26 +178,11 @@ static void save_people(struct cache_writer *writer, const struct trace *trace,
 static void save_unions(struct cache_writer *writer, const struct trace *trace)
 {
     size_t count = 0;
-    size_t at = 0;
-    for (uint32_t d = 0; d < trace->device_count; d++) {
-        count += (size_t)trace->devices[d].busy_count * 3 + 1;
+    int64_t *all = cache_join_unions(trace, &count);
+    writer->failed = writer->failed || all == NULL;
+    if (!writer->failed) {
+        put_section(writer, CACHE_UNIONS, all, count * sizeof *all);
     }
-    int64_t *all = malloc((count + 1) * sizeof *all);
-    if (all == NULL) {
-        writer->failed = true;
-        return;
-    }
-    for (uint32_t d = 0; d < trace->device_count; d++) {
-        const struct trace_device *device = &trace->devices[d];
-        size_t n = device->busy_count;
-        if (n > 0) {
-            memcpy(all + at, device->busy_begin_ns, n * sizeof *all);
-            memcpy(all + at + n, device->busy_end_ns, n * sizeof *all);
-        }
-        memcpy(all + at + 2 * n, device->busy_sum_ns, (n + 1) * sizeof *all);
-        at += 3 * n + 1;
-    }
-    put_section(writer, CACHE_UNIONS, all, count * sizeof *all);
     free(all);
 }
 
@@ -245,19 +237,19 @@ static void save_sections(struct cache_writer *writer, const struct trace *trace
                 cache_section_bytes(head, CACHE_LAUNCH_OPS));
     put_section(writer, CACHE_GPU_BUSY, trace->gpu_busy_ns,
                 cache_section_bytes(head, CACHE_GPU_BUSY));
+    save_unions(writer, trace);
     put_section(writer, CACHE_LANES, trace->lanes, cache_section_bytes(head, CACHE_LANES));
     put_section(writer, CACHE_OPEN, own->open, cache_section_bytes(head, CACHE_OPEN));
     put_section(writer, CACHE_CROSS, own->cross, cache_section_bytes(head, CACHE_CROSS));
     save_names(writer, trace, texts);
     save_people(writer, trace, texts);
-    save_unions(writer, trace);
     save_path(writer, trace);
     put_section(writer, CACHE_TEXTS, buf_text(&texts->all), texts->all.len);
 }
 
 /* The head comes first in the file, but is known last: until then 0 stands in its place. */
-int cache_write(int fd, const struct trace *trace, const struct cache_key *key,
-                const atomic_bool *stop)
+static int write_all(int fd, const struct trace *trace, const struct cache_growing *growing,
+                     const struct cache_key *key, const atomic_bool *stop)
 {
     struct cache_writer *writer = calloc(1, sizeof *writer);
     struct cache_texts_of texts = {0};
@@ -266,8 +258,10 @@ int cache_write(int fd, const struct trace *trace, const struct cache_key *key,
     }
     writer->fd = fd;
     writer->stop = stop;
+    writer->growing = growing;
+    writer->failed = lseek(fd, 0, SEEK_SET) != 0;
     writer->head.key = *key;
-    writer->failed = texts_collect(&texts, trace) != 0;
+    writer->failed = texts_collect(&texts, trace) != 0 || writer->failed;
     (void)put_padded(writer, &(struct cache_head){0}, sizeof writer->head);
     save_head(writer, trace);
     save_sections(writer, trace, &texts);
@@ -281,6 +275,12 @@ int cache_write(int fd, const struct trace *trace, const struct cache_key *key,
     free(writer);
     errno = code;
     return status;
+}
+
+int cache_write(int fd, const struct trace *trace, const struct cache_key *key,
+                const atomic_bool *stop)
+{
+    return write_all(fd, trace, NULL, key, stop);
 }
 
 void cache_seal_file(const struct cache_folder *folder, const char *name, uint64_t rules)
@@ -312,6 +312,23 @@ static int save_into(const struct cache_folder *folder, const char *name, const 
     return 0;
 }
 
+/* The same of a file that has grown. */
+static int save_grown(struct cache_growing *growing, const struct trace *trace,
+                      const atomic_bool *stop)
+{
+    if (write_all(growing->part.fd, trace, growing, &growing->key, stop) != 0) {
+        int code = errno;
+        cache_folder_drop(&growing->part);
+        errno = code;
+        return -1;
+    }
+    if (cache_folder_finish(&growing->part, buf_text(&growing->name)) != 0) {
+        return -1;
+    }
+    cache_seal_file(&growing->folder, buf_text(&growing->name), growing->key.layout);
+    return 0;
+}
+
 int cache_save(const struct trace *trace, uint32_t limit_mib, const atomic_bool *stop,
                struct err *err)
 {
@@ -324,7 +341,13 @@ int cache_save(const struct trace *trace, uint32_t limit_mib, const atomic_bool 
         status = cache_folder_open(&folder, err);
         folder.limit_mib = limit_mib > 0 ? limit_mib : folder.limit_mib;
         errno = 0;
-        if (status == 0 && save_into(&folder, buf_text(&name), trace, &key, stop) != 0) {
+        struct cache_growing *growing = trace_own(trace)->growing;
+        bool grown = growing != NULL && !atomic_load(&growing->failed) && growing->part.fd >= 0;
+        if (growing != NULL && !grown) {
+            cache_folder_drop(&growing->part); /* its room is needed */
+        }
+        if (status == 0 && (grown ? save_grown(growing, trace, stop)
+                                  : save_into(&folder, buf_text(&name), trace, &key, stop)) != 0) {
             status = err_set(err, "%s: cannot be written to: %s", buf_text(&folder.path),
                              errno != 0 ? strerror(errno) : "others can read what is there");
         }

@@ -3,15 +3,15 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "analysis/base/array.h"
 #include "analysis/base/buf.h"
 #include "analysis/base/sort.h"
 #include "analysis/store/nsys_rep.h"
-#include "analysis/trace/cache.h"
+#include "analysis/trace/cache_layout.h"
 #include "analysis/trace/keep.h"
-#include "analysis/trace/trace_internal.h"
 
 enum {
     LOAD_THREADS_MAX = 8,
@@ -277,6 +277,34 @@ static int load_names(struct load *load, struct err *err)
     return names_build(load, err);
 }
 
+/* Tables are arranged side by side, which takes the memory of all of them: one after the other where
+ * memory is limited. */
+static int load_arrange_threads(int threads)
+{
+    static const int limits[] = {RLIMIT_DATA, RLIMIT_AS};
+    struct rlimit limit;
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        if (getrlimit(limits[i], &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+            return 1;
+        }
+    }
+    return threads;
+}
+
+/* Where the trace is to be kept, its columns go there as soon as they are done. */
+static void load_grow(struct load *load, const struct trace_options *options)
+{
+    struct cache_head counts = {.device_count = load->trace->device_count};
+    uint64_t events = 0;
+    for (uint32_t p = 0; p < load->piece_count; p++) {
+        counts.event_count[raw_table_of(&load->pieces[p])] += load->pieces[p].count;
+        events += load->pieces[p].count;
+    }
+    if (load->keep && events >= (uint64_t)options->cache_events && events < UINT32_MAX) {
+        load->own->growing = cache_grow_begin(load->own->file, &counts, options->cache_mib);
+    }
+}
+
 /* 0, or -1: it failed, or load->again is set. */
 static int load_all(struct load *load, const struct trace_options *options, struct err *err)
 {
@@ -301,7 +329,8 @@ static int load_all(struct load *load, const struct trace_options *options, stru
         load_names(load, err) != 0) {
         return -1;
     }
-    int status = work_run(&arrange, threads);
+    load_grow(load, options);
+    int status = work_run(&arrange, load_arrange_threads(threads));
     if (status == 0) {
         status = load_lanes(load, arranged, err);
     }
@@ -312,7 +341,11 @@ static int load_all(struct load *load, const struct trace_options *options, stru
         return -1;
     }
     load_bounds(load->trace);
-    return work_run(&finish, threads);
+    status = work_run(&finish, threads);
+    if (status == 0) {
+        cache_grow_rest(load->trace);
+    }
+    return status;
 }
 
 static void load_free(struct load *load)
@@ -349,6 +382,7 @@ static struct trace *load_rows(struct store_file *file, const struct trace_optio
     }
     load.trace->own = load.own;
     trace_set_file(load.trace, file);
+    load.keep = options->cache_events > 0 && options->kinds == 0 && options->rows_most == 0;
     status = load_all(&load, options, err);
     *again = load.again;
     load_free(&load);

@@ -7,25 +7,34 @@
 #include <unistd.h>
 
 #include "analysis/base/array.h"
-#include "analysis/trace/trace_internal.h"
+#include "analysis/trace/cache_layout.h"
+
+/* Frees an array that does not lie in the file that it is kept in. */
+static void free_array(const struct trace_own *own, void *array)
+{
+    if (!cache_grow_holds(own->growing, array)) {
+        free(array);
+    }
+}
 
 /* The arrays of a trace that was loaded; those of a cached one lie in its map. */
 static void trace_free_arrays(struct trace *trace, struct trace_own *own)
 {
     for (int t = 0; t < TRACE_TABLE_COUNT; t++) {
         struct trace_events *events = &trace->events[t];
-        free(events->begin_ns);
-        free(events->end_ns);
-        free(events->name);
-        free(events->row);
-        free(events->link);
+        free_array(own, events->begin_ns);
+        free_array(own, events->end_ns);
+        free_array(own, events->name);
+        free_array(own, events->row);
+        free_array(own, events->link);
     }
     busy_free_unions(own, trace->device_count);
-    free(trace->launch_ops);
-    free(trace->gpu_busy_ns);
+    free_array(own, trace->launch_ops);
+    free_array(own, trace->gpu_busy_ns);
     free(trace->lanes);
     free(own->open);
     free(own->cross);
+    cache_grow_end(own->growing);
 }
 
 void trace_free(struct trace *trace)

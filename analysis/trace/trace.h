@@ -273,6 +273,9 @@ struct trace *trace_load(const char *path, const struct trace_options *options, 
 struct trace *trace_load_file(struct store_file *file, const struct trace_options *options,
                               struct err *err);
 void trace_free(struct trace *trace);
+/* A pause in the use of a large trace: pages of its file that were read are not held any more. Other
+ * threads may go on reading it. */
+void trace_rest(const struct trace *trace);
 
 /* Indices by id, TRACE_NONE where there is none. O(log n). */
 uint32_t trace_process_of(const struct trace *trace, int64_t global_pid);

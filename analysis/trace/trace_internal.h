@@ -12,6 +12,8 @@
  *   5 arrange  (arrange.c) for each table: events grouped by track, sorted where they are not, laid
  *                          out in lanes, columns moved to their final place
  *   6 link     (link.c)    launches and ops; busy.c: running sums and unions
+ *   . grow     (cache_grow.c) of a trace that is to be kept, each array goes to its place in the kept
+ *                          file when it is done, and is read from there
  *
  * The result does not depend on how the file was cut or on the number of threads.
  */
@@ -219,6 +221,8 @@ struct trace_own {
     void *map; /* a cached trace: its columns, lanes, sums and texts lie in here */
     size_t map_bytes;
     int map_fd; /* of the mapped file; -1 = none */
+    struct cache_growing
+        *growing; /* a trace that was read: where its columns are kept; may be NULL */
     struct shelf *shelf; /* what was derived from it; NULL = nothing */
     enum trace_owed owed;
     uint32_t cache_mib; /* as in trace_options */
@@ -245,6 +249,7 @@ struct load {
     struct trace *trace;
     struct trace_own *own;
     struct store *store; /* the main thread's */
+    bool keep; /* the trace is to be kept */
     bool again; /* not enough was read to tell which times cannot be */
     struct piece *pieces;
     uint32_t piece_count;

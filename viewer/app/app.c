@@ -45,6 +45,7 @@ struct app *app_open(const struct trace *trace, const char *title, struct err *e
     keymap_defaults(&app->keymap);
     app->busy = busy_new(trace, NULL, err);
     app->facts = app->busy == NULL ? NULL : facts_new(trace, err);
+    trace_rest(trace);
     if (app->facts == NULL || rows_make(&app->rows, trace, NULL, err) != 0) {
         app_close(app);
         return NULL;

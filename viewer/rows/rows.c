@@ -190,8 +190,10 @@ static int rows_build(struct rows *rows, struct err *err)
     if (idle != NULL) {
         rows_find_idle(trace, idle);
     }
+    trace_rest(trace);
     for (uint32_t i = 0; rc == 0 && i < trace->device_count; i++) {
         rc = rows_add_device(rows, i, err);
+        trace_rest(trace);
     }
     for (uint32_t i = 0; rc == 0 && i < trace->process_count; i++) {
         if (!idle[i]) {
@@ -265,6 +267,7 @@ int rows_make(struct rows *rows, const struct trace *trace, const struct rows_op
         rows->order[i] = i;
     }
     rows_arrange(rows);
+    trace_rest(trace);
     return 0;
 }
 

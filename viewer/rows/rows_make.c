@@ -261,6 +261,11 @@ int rows_add_device(struct rows *rows, uint32_t device, struct err *err)
     if (rows_add_projected(rows, device, up, err) != 0) {
         return -1;
     }
+    if (device + 1 == rows->trace->device_count) {
+        projection_free(rows->projection); /* its memory is needed for what follows */
+        rows->projection = NULL;
+    }
+    trace_rest(rows->trace);
     return rows_add_series(rows, device, up, err);
 }
 

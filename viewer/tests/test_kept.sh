@@ -137,6 +137,25 @@ for _ in 1 2; do
     [ -z "$(kept part || true)" ] || fail "two at once: $(kept part)"
 done
 
+# Memory for less than the model: what is read goes to the file, and is read from there.
+"$CUTLINE_BUILD/generate" --events 1200000 "$work/large.sqlite"
+capture=$work/large.sqlite
+small() { "$CUTLINE" view --dump --size 160x9 "$@" "$capture"; } # too low for what needs more
+limit() { (ulimit -d 81920 && "$@"); }
+if limit "$CUTLINE" --version >/dev/null 2>&1; then # not with a sanitizer
+    small --no-cache >"$work/want"
+    status=0
+    limit small --no-cache >"$work/out" 2>"$work/err" || status=$?
+    [ "$status" -eq 1 ] && [ "$(wc -l <"$work/err")" -eq 1 ] && grep -q memory "$work/err" ||
+        fail "the limit is none: status $status, $(cat "$work/err")"
+    rm -rf "$folder"
+    limit small 2>&1 | cmp - "$work/want" || fail "within 80 MiB: another frame"
+    limit small 2>&1 | cmp - "$work/want" || fail "within 80 MiB, again: another frame"
+fi
+rm "$work/large.sqlite"
+capture=$work/long.sqlite
+frame --no-cache >"$work/want"
+
 # No room, no folder: one line, the same frame, status 0.
 one_line() {
     cmp "$work/out" "$work/want" || fail "$1: another frame"
