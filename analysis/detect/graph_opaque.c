@@ -193,6 +193,7 @@ static void add(struct findings_maker *maker, const struct trace *trace,
         .advice = DETECT_GRAPH_OPAQUE.rule.advice,
         .show = "cutline analyze -r graph_opaque",
         .recoverable_ns = -1,
+        .rank_ns = graph->total_ns / 20, /* as a kernel in top_kernels */
         .value = share,
         .begin_ns = trace->events[TRACE_GPU].begin_ns[graph->longest],
         .end_ns = trace->events[TRACE_GPU].end_ns[graph->longest],

@@ -30,7 +30,10 @@ enum {
 };
 
 enum {
-    LEAST_PERCENT = 5 /* of the busy time: below that a kernel is no finding */
+    LEAST_PERCENT = 5, /* of the busy time: below that a kernel is no finding */
+    /* What a kernel hides is unknown. It stands where a twentieth of its time would: before losses that
+     * are small beside it, as on a device that is never idle, and behind those that are not. */
+    RANK_PART = 20
 };
 
 static const struct report_arg ARGS[] = {
@@ -424,6 +427,7 @@ static void add(struct findings_maker *maker, const struct top_kernel *kernel, i
         .advice = findings_keep(maker, &advice),
         .show = findings_words(maker, "cutline analyze -r top_kernels --device %lld", id),
         .recoverable_ns = -1,
+        .rank_ns = kernel->cover_ns / RANK_PART,
         .value = share,
         .begin_ns = gpu->begin_ns[kernel->longest],
         .end_ns = gpu->end_ns[kernel->longest],
