@@ -477,6 +477,21 @@ int cache_compare_part(int fd, uint64_t at, uint64_t bytes, uint64_t sum, const 
     return stopped || cache_hash_end(&hash) == sum ? 0 : -1;
 }
 
+/* Is a section of use where only some kinds of events were asked for? */
+static bool is_asked(const struct trace_own *own, int section)
+{
+    static const uint32_t kinds[TRACE_TABLE_COUNT] = {
+        [TRACE_GPU] = 1U << TRACE_KERNEL | 1U << TRACE_MEMCPY | 1U << TRACE_MEMSET |
+                      1U << TRACE_GRAPH | 1U << TRACE_MIGRATION,
+        [TRACE_API] = 1U << TRACE_API_CALL,
+        [TRACE_NVTX] = 1U << TRACE_NVTX_PUSHPOP | 1U << TRACE_NVTX_STARTEND | 1U << TRACE_NVTX_MARK,
+        [TRACE_OSRT] = 1U << TRACE_OSRT_CALL,
+        [TRACE_OVERHEAD] = 1U << TRACE_OVERHEAD_PROFILER | 1U << TRACE_OVERHEAD_CUDA,
+    };
+    return own->kinds == 0 || section >= CACHE_LAUNCH_OPS ||
+           (own->kinds & kinds[(section - CACHE_EVENTS) / CACHE_COLUMNS]) != 0;
+}
+
 int cache_compare(const struct trace *trace, const atomic_bool *stop)
 {
     const struct trace_own *own = trace_own(trace);
@@ -484,7 +499,8 @@ int cache_compare(const struct trace *trace, const atomic_bool *stop)
     uint64_t at = cache_aligned(sizeof *head);
     for (int s = 0; s < CACHE_SECTIONS; s++) {
         const struct cache_place *place = &head->sections[s];
-        if (cache_compare_part(own->map_fd, at, place->bytes, place->sum, stop) != 0) {
+        if (is_asked(own, s) &&
+            cache_compare_part(own->map_fd, at, place->bytes, place->sum, stop) != 0) {
             return -1;
         }
         at += cache_aligned(place->bytes);

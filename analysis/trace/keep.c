@@ -44,6 +44,18 @@ static bool is_stopped(const atomic_bool *stop)
     return stop != NULL && atomic_load(stop);
 }
 
+static enum trace_kept keep_damaged(const struct trace *trace, struct err *err)
+{
+    cache_forget(trace);
+    (void)err_set(err, "%s: what was kept of it is damaged", trace->path);
+    return TRACE_KEPT_DAMAGED;
+}
+
+static enum trace_kept keep_late(const struct trace *trace, struct err *err)
+{
+    return shelf_compare(trace, NULL) == 0 ? TRACE_KEPT : keep_damaged(trace, err);
+}
+
 enum trace_kept trace_keep(const struct trace *trace, struct shelf_list *list,
                            const atomic_bool *stop, struct err *err)
 {
@@ -52,9 +64,7 @@ enum trace_kept trace_keep(const struct trace *trace, struct shelf_list *list,
         return is_stopped(stop) ? TRACE_KEPT : TRACE_KEPT_NOT;
     }
     if (own->owed == TRACE_OWED_SUMS && cache_compare(trace, stop) != 0) {
-        cache_forget(trace);
-        (void)err_set(err, "%s: what was kept of it is damaged", trace->path);
-        return TRACE_KEPT_DAMAGED;
+        return keep_damaged(trace, err);
     }
     if ((own->owed == TRACE_OWED_FILE || own->map != NULL) && !is_stopped(stop) &&
         keep_figures(trace, list, stop, err) != 0) {
@@ -108,6 +118,9 @@ enum trace_kept trace_keep_end(struct trace_keep *keep, bool finish, struct err 
     atomic_store(&keep->stop, !finish);
     (void)pthread_join(keep->thread, NULL);
     enum trace_kept state = trace_keep_state(keep);
+    if (state == TRACE_KEPT && finish) {
+        state = keep_late(keep->trace, &keep->err); /* what was asked of the shelf meanwhile */
+    }
     if (state != TRACE_KEPT && err != NULL) {
         *err = keep->err;
     }

@@ -402,6 +402,7 @@ struct trace *trace_load_file(struct store_file *file, const struct trace_option
     struct trace *trace = cached ? cache_load(file) : NULL;
     int64_t events = 0;
     if (trace != NULL) {
+        trace_own(trace)->kinds = options->kinds;
         return trace;
     }
     bool again = false;

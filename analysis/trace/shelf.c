@@ -49,6 +49,8 @@ struct shelf {
     size_t len;
     const struct shelf_head *head;
     const struct shelf_entry *entries;
+    atomic_uint used; /* bits of 1 << kind: what was asked for */
+    atomic_uint compared; /* and of whose arrays the sums were compared since */
 };
 
 static uint64_t head_sum(const struct shelf_head *head, const struct shelf_entry *entries)
@@ -87,8 +89,8 @@ static bool is_sound(const struct shelf *shelf, const struct cache_key *key)
     }
     for (uint64_t i = 0; i < head->count; i++) {
         const struct shelf_entry *entry = &shelf->entries[i];
-        if (entry->at % CACHE_ALIGN != 0 || entry->at > shelf->len || entry->bytes == 0 ||
-            entry->bytes > shelf->len - entry->at) {
+        if (entry->kind >= SHELF_KINDS || entry->at % CACHE_ALIGN != 0 || entry->at > shelf->len ||
+            entry->bytes == 0 || entry->bytes > shelf->len - entry->at) {
             return false;
         }
     }
@@ -172,6 +174,9 @@ void *shelf_get(const struct trace *trace, enum shelf_kind kind, uint32_t number
     const struct trace_own *own = trace_own(trace);
     const struct shelf_entry *entry =
         own == NULL ? NULL : find_entry(own->shelf, (uint32_t)kind, number);
+    if (entry != NULL) {
+        (void)atomic_fetch_or(&own->shelf->used, 1U << entry->kind);
+    }
     *bytes = entry == NULL ? 0 : (size_t)entry->bytes;
     return entry == NULL ? NULL : own->shelf->bytes + entry->at;
 }
@@ -190,13 +195,19 @@ bool shelf_is_there(const struct trace *trace)
 
 int shelf_compare(const struct trace *trace, const atomic_bool *stop)
 {
-    const struct shelf *shelf = trace_own(trace)->shelf;
-    for (uint64_t i = 0; shelf != NULL && i < shelf->head->count; i++) {
+    struct shelf *shelf = trace_own(trace)->shelf;
+    if (shelf == NULL) {
+        return 0;
+    }
+    uint32_t kinds = atomic_load(&shelf->used) & ~atomic_load(&shelf->compared);
+    for (uint64_t i = 0; kinds != 0 && i < shelf->head->count; i++) {
         const struct shelf_entry *entry = &shelf->entries[i];
-        if (cache_compare_part(shelf->fd, entry->at, entry->bytes, entry->sum, stop) != 0) {
+        if ((kinds >> entry->kind & 1U) != 0 &&
+            cache_compare_part(shelf->fd, entry->at, entry->bytes, entry->sum, stop) != 0) {
             return -1;
         }
     }
+    (void)atomic_fetch_or(&shelf->compared, kinds);
     return 0;
 }
 

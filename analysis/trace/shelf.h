@@ -26,6 +26,7 @@ enum shelf_kind {
     SHELF_ROW_SETS, /* rows_kept.c of the timeline */
     SHELF_ROW_SERIES,
     SHELF_ROW_SUMS,
+    SHELF_KINDS,
 };
 
 /* An array to be kept. */

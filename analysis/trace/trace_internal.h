@@ -225,6 +225,7 @@ struct trace_own {
         *growing; /* a trace that was read: where its columns are kept; may be NULL */
     struct shelf *shelf; /* what was derived from it; NULL = nothing */
     enum trace_owed owed;
+    uint32_t kinds; /* as in trace_options: what is asked of a whole trace from the cache */
     uint32_t cache_mib; /* as in trace_options */
 };
 
