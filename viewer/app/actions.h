@@ -48,7 +48,7 @@ enum action_group {
     X(page_right, "page-right", "L S-Right C-f", VIEW, TIME, "move right by a screen") \
     X(zoom_in, "zoom-in", "+ =", VIEW, TIME, "zoom in about the selected event or the cursor") \
     X(zoom_out, "zoom-out", "- _", VIEW, TIME, "zoom out") \
-    X(zoom_selected, "zoom-selected", "z", VIEW, TIME, "zoom so that the selected event or gap fills the screen") \
+    X(zoom_selected, "zoom-selected", "z", VIEW, TIME, "zoom so that the selected event or gap, or A to B, fills the screen") \
     X(fit_gpu, "fit-gpu", "a", VIEW, TIME, "show all GPU work") \
     X(fit_all, "fit-all", "A", VIEW, TIME, "show the whole capture") \
     X(time_first, "time-first", "0 Home", VIEW, TIME, "go to the first event") \

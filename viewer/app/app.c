@@ -205,10 +205,36 @@ static bool app_digit(struct app *app, uint32_t code)
     return true;
 }
 
+/* A paste goes into a prompt, and is no keys: who pastes a line by mistake loses nothing. Escape
+ * ends one whose end got lost. */
+static void app_paste(struct app *app, uint32_t code)
+{
+    if (code == KEYS_PASTE_BEGIN) {
+        app->pasting = true;
+        if (app->prompt.kind == PROMPT_NONE) {
+            char search[KEYS_NAME_BYTES];
+            char filter[KEYS_NAME_BYTES];
+            app_say(app, "a paste does nothing here: press %s (search) or %s (filter) before it",
+                    keys_name(keymap_key(&app->keymap, ACTION_search), search),
+                    keys_name(keymap_key(&app->keymap, ACTION_filter), filter));
+        }
+    } else if (code == KEYS_PASTE_END || code == KEYS_ESCAPE) {
+        app->pasting = false;
+    } else if (app->prompt.kind != PROMPT_NONE && code >= 32 && code < KEYS_SPECIAL &&
+               code != 127) {
+        prompt_insert(&app->prompt, code);
+        app_prompt_changed(app);
+    }
+}
+
 void app_key(struct app *app, const struct key *key)
 {
     if (key->code == KEYS_RESIZE) {
         app_resize(app, key->x, key->y);
+        return;
+    }
+    if (app->pasting || key->code == KEYS_PASTE_BEGIN || key->code == KEYS_PASTE_END) {
+        app_paste(app, key->code);
         return;
     }
     app->message[0] = '\0';

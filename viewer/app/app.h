@@ -176,6 +176,8 @@ struct app {
     int forward_count;
     bool moving; /* the last action was a pan or zoom: it shares its history entry */
     int drag_col; /* where the mouse went down on the timeline, -1 = it did not */
+    bool dragging; /* ... and has moved since */
+    bool pasting; /* what comes is a paste: it only goes into a prompt */
     int count; /* digits typed so far */
     char message[APP_MESSAGE_BYTES]; /* shown on the status line until the next key */
     bool message_is_error;

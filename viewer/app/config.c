@@ -23,8 +23,9 @@ struct config_setting {
 };
 
 static const struct config_setting CONFIG_SETTINGS[] = {
-    {"theme", CONFIG_TEXT, offsetof(struct config, theme), "dark", "dark light safe",
-     "colours for a dark or light background, or told apart with any colour vision"},
+    {"theme", CONFIG_TEXT, offsetof(struct config, theme), "auto", "auto dark light safe",
+     "colours for a dark or light background, or told apart with any colour vision; auto asks the "
+     "terminal"},
     {"color", CONFIG_TEXT, offsetof(struct config, color), "auto", "auto never 8 16 256 truecolor",
      "colours at most"},
     {"ascii", CONFIG_BOOL, offsetof(struct config, ascii), "no", NULL,

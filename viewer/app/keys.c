@@ -44,9 +44,14 @@ static const struct keys_word KEYS_WORDS[] = {
     {"Click", KEYS_CLICK},
     {"DoubleClick", KEYS_DOUBLE_CLICK},
     {"Press", KEYS_PRESS},
+    {"Drag", KEYS_DRAG},
     {"Release", KEYS_RELEASE},
     {"WheelUp", KEYS_WHEEL_UP},
     {"WheelDown", KEYS_WHEEL_DOWN},
+    {"WheelLeft", KEYS_WHEEL_LEFT},
+    {"WheelRight", KEYS_WHEEL_RIGHT},
+    {"PasteBegin", KEYS_PASTE_BEGIN},
+    {"PasteEnd", KEYS_PASTE_END},
     {"Resize", KEYS_RESIZE},
 };
 

@@ -39,9 +39,14 @@ enum keys_code {
     KEYS_CLICK, /* the mouse: x, y say where */
     KEYS_DOUBLE_CLICK,
     KEYS_PRESS, /* a drag begins */
+    KEYS_DRAG, /* ... goes on */
     KEYS_RELEASE, /* ... and ends */
     KEYS_WHEEL_UP,
+    KEYS_WHEEL_LEFT, /* the wheel with Shift */
+    KEYS_WHEEL_RIGHT,
     KEYS_WHEEL_DOWN,
+    KEYS_PASTE_BEGIN, /* what comes up to the end was not typed */
+    KEYS_PASTE_END,
     KEYS_RESIZE, /* x, y: the new size in columns and rows */
 };
 

@@ -437,19 +437,33 @@ static void select_wheel(struct app *app, const struct key *key, int col)
     }
 }
 
-/* The mouse came up: a drag over some columns zooms to them. */
-static void select_release(struct app *app, int col)
+/* A drag over some columns: marks A and B, so that what is between them is measured. */
+static void select_drag(struct app *app, int col)
 {
     int from = app->drag_col < col ? app->drag_col : col;
     int to = app->drag_col < col ? col : app->drag_col;
-    bool drag = app->drag_col >= 0 && col >= 0 && to - from >= SELECT_DRAG_COLS;
-    app->drag_col = -1;
-    if (drag) {
-        app_remember(app);
-        app_unselect(app);
-        app_look(app, window_fit(window_time(&app->window, from), window_time(&app->window, to + 1),
-                                 app->layout.time_cols));
+    if (app->drag_col < 0 || col < 0 || (to - from < SELECT_DRAG_COLS && !app->dragging)) {
+        return;
     }
+    app->dragging = true;
+    app_unselect(app);
+    app->cursor_col = col;
+    app->mark_count = 2;
+    app->mark_ns[0] = window_time(&app->window, from);
+    app->mark_ns[1] = window_time(&app->window, to + 1);
+    app->span_stamp++;
+}
+
+static void select_release(struct app *app, int col)
+{
+    char key[KEYS_NAME_BYTES];
+    select_drag(app, col);
+    if (app->dragging) {
+        app_say(app, "what is between A and B is measured; %s zooms to it",
+                keys_name(keymap_key(&app->keymap, ACTION_zoom_selected), key));
+    }
+    app->dragging = false;
+    app->drag_col = -1;
 }
 
 void app_mouse(struct app *app, const struct key *key)
@@ -459,6 +473,14 @@ void app_mouse(struct app *app, const struct key *key)
     col = col >= app->window.cols ? app->window.cols - 1 : col;
     if (key->code == KEYS_WHEEL_UP || key->code == KEYS_WHEEL_DOWN) {
         select_wheel(app, key, col);
+        return;
+    }
+    if (key->code == KEYS_WHEEL_LEFT || key->code == KEYS_WHEEL_RIGHT) {
+        app_run(app, key->code == KEYS_WHEEL_LEFT ? ACTION_pan_left : ACTION_pan_right, 0);
+        return;
+    }
+    if (key->code == KEYS_DRAG) {
+        select_drag(app, col);
         return;
     }
     if (key->code == KEYS_RELEASE) {

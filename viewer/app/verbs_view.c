@@ -134,6 +134,11 @@ void verb_zoom_selected(struct app *app, int count)
         app_look_at(app, app->gap_begin_ns, app->gap_end_ns, 80);
     } else if (app_has_event(app)) {
         app_look_at(app, app_event_begin(app, app->event), app_event_end(app, app->event), 80);
+    } else if (app->mark_count == 2) {
+        int64_t begin_ns;
+        int64_t end_ns;
+        app_span(app, &begin_ns, &end_ns);
+        app_look_at(app, begin_ns, end_ns, 80);
     } else {
         app_fail(app, "nothing is selected: w and b select events, ] selects a gap");
     }

@@ -31,9 +31,10 @@ static const struct opts_option VIEW_OPTIONS[] = {
     {0, "color", "WHEN", .kind = OPTS_CHOICE, .choices = "auto|never|8|16|256|truecolor",
      .at = offsetof(struct view_args, color),
      .help = "Colours at most. Default: what the terminal has; never where NO_COLOR is set."},
-    {0, "theme", "NAME", .kind = OPTS_CHOICE, .choices = "dark|light|safe",
+    {0, "theme", "NAME", .kind = OPTS_CHOICE, .choices = "dark|light|safe|auto",
      .at = offsetof(struct view_args, theme),
-     .help = "Colours for a dark or a light background, or told apart with any colour vision."},
+     .help = "Colours for a dark or a light background, or told apart with any colour vision. "
+             "Default: dark or light, as the terminal says its background is."},
     {0, "ascii", .kind = OPTS_FLAG, .at = offsetof(struct view_args, ascii),
      .help = "Draw with ASCII characters only. Default where the locale is not UTF-8."},
     {0, "no-mouse", .kind = OPTS_FLAG, .at = offsetof(struct view_args, no_mouse),

@@ -262,7 +262,8 @@ static struct view_args view_settle_args(const struct view_args *given, const st
     }
     args.color = args.color < 0 ? VIEW_COLOR_AUTO : args.color;
     args.theme = args.theme < 0 ? theme_kind_by_name(config->theme) : args.theme;
-    args.theme = args.theme < 0 ? THEME_DARK : args.theme;
+    args.ask_theme = args.theme < 0 || args.theme == THEME_KIND_COUNT;
+    args.theme = args.ask_theme ? THEME_DARK : args.theme;
     args.ascii = args.ascii || config->ascii || output_ascii();
     args.no_mouse = args.no_mouse || !config->mouse;
     return args;
@@ -518,8 +519,10 @@ static int view_loop(struct view *view, struct view_screen *screen, const struct
 
 static struct terminal *view_terminal(const struct view_args *args, struct err *err)
 {
-    struct term_options options = {
-        .colors = -1, .theme = (enum theme_kind)args->theme, .mouse = !args->no_mouse};
+    struct term_options options = {.colors = -1,
+                                   .theme = (enum theme_kind)args->theme,
+                                   .ask_theme = args->ask_theme,
+                                   .mouse = !args->no_mouse};
     const char *no_color = getenv("NO_COLOR");
     if (args->color == VIEW_COLOR_NEVER ||
         (args->color == VIEW_COLOR_AUTO && no_color != NULL && no_color[0] != '\0')) {

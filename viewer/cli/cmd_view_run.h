@@ -27,6 +27,7 @@ struct view_args {
     const char *keys;
     int color; /* index in the choices, -1 = not given */
     int theme; /* likewise */
+    bool ask_theme; /* worked out: the terminal tells dark or light */
     bool ascii;
     bool no_mouse;
     bool no_cache;

@@ -46,6 +46,9 @@ struct terminal {
     sigset_t wait_mask;
     sigset_t leaving;
     struct sigaction old[TERM_SIGNALS];
+    bool modern; /* of a family that understands what xterm does */
+    bool mouse;
+    bool asks; /* for its background: the theme follows the answer */
     char note[TERM_NOTE_BYTES];
 };
 
@@ -151,8 +154,65 @@ static bool term_in_screen(void)
     return session != NULL && session[0] != '\0';
 }
 
+/* Is it of a family that understands what xterm has understood for long? Old ones may print it. */
+static bool is_modern(const char *kind)
+{
+    static const char *const families[] = {"xterm", "tmux",  "screen",  "rxvt",    "alacritty",
+                                           "foot",  "kitty", "st",      "wezterm", "konsole",
+                                           "vte",   "gnome", "ghostty", "contour", "iterm"};
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+        if (strncmp(kind, families[i], strlen(families[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void term_write(const char *text)
+{
+    (void)fputs(text, stdout);
+    (void)fflush(stdout);
+}
+
+/* What ncurses does not ask for by itself. */
+static void term_modes(const struct terminal *term, bool on)
+{
+    if (term->modern) {
+        term_write(on ? INPUT_PASTE_ON : INPUT_PASTE_OFF);
+    }
+    if (term->modern && term->mouse) {
+        term_write(on ? INPUT_DRAG_ON : INPUT_DRAG_OFF);
+    }
+}
+
+/* What COLORFGBG tells, which some terminals set: "15;0", the last one being the background. */
+static bool environment_is_light(void)
+{
+    const char *text = getenv("COLORFGBG");
+    const char *last = text != NULL ? strrchr(text, ';') : NULL;
+    return last != NULL && (strcmp(last, ";7") == 0 || strcmp(last, ";15") == 0);
+}
+
+static void term_start_theme(struct terminal *term, const struct term_options *options)
+{
+    term->theme.kind = options->theme;
+    term->theme.colors = term_colors(options->colors);
+    if (!options->ask_theme || term->theme.colors == THEME_MONO) {
+        return;
+    }
+    if (environment_is_light()) {
+        term->theme.kind = THEME_LIGHT;
+    }
+    term->asks = term->modern;
+    if (term->asks) {
+        /* Who does not understand it says nothing; the answer may come at any time. */
+        term_write(INPUT_ASK_BACKGROUND);
+    }
+}
+
 static void term_start(struct terminal *term, const struct term_options *options)
 {
+    input_begin();
     (void)cbreak();
     (void)noecho();
     (void)nonl();
@@ -165,11 +225,12 @@ static void term_start(struct terminal *term, const struct term_options *options
         (void)start_color();
         (void)use_default_colors();
     }
-    term->theme.kind = options->theme;
-    term->theme.colors = term_colors(options->colors);
-    if (options->mouse && !term_in_screen()) {
+    term->mouse = options->mouse && !term_in_screen();
+    if (term->mouse) {
         input_want_mouse();
     }
+    term_start_theme(term, options);
+    term_modes(term, true);
 }
 
 /* The size that the terminal tells; false where it does not. */
@@ -299,6 +360,7 @@ struct terminal *term_open(const struct term_options *options, struct err *err)
         return err_null(err, "not enough memory for the terminal");
     }
     memcpy(term->note, note, sizeof note);
+    term->modern = is_modern(kind) && !term_in_screen();
     if (term_begin(term, kind) != 0) {
         free(term);
         return err_null(err, "the terminal %.40s could not be opened", kind);
@@ -327,6 +389,10 @@ void term_close(struct terminal *term)
         guard_restore();
     } else {
         (void)mousemask(0, NULL);
+        term_modes(term, false);
+        if (term->asks && input_background() == INPUT_BACKGROUND_UNKNOWN) {
+            (void)flushinp(); /* an answer that comes now is not for the shell */
+        }
         /* Where there is no second screen to leave, the prompt comes on a clean line. */
         (void)attr_set(A_NORMAL, 0, NULL);
         (void)move(LINES - 1, 0);
@@ -430,8 +496,8 @@ static void term_pause(struct terminal *term)
 {
     struct sigaction ours;
     sigset_t stop;
-    (void)term;
     term_stop = 0;
+    term_modes(term, false);
     (void)def_prog_mode();
     (void)endwin();
     memset(&ours, 0, sizeof ours);
@@ -447,6 +513,7 @@ static void term_pause(struct terminal *term)
     (void)sigaction(SIGTSTP, &ours, NULL);
     (void)reset_prog_mode();
     (void)refresh();
+    term_modes(term, true);
     /* That we were continued is known already. */
     (void)sigemptyset(&stop);
     (void)sigaddset(&stop, SIGCONT);
@@ -455,7 +522,7 @@ static void term_pause(struct terminal *term)
 
 /* Continued after a stop that was not seen coming: the shell has had the terminal since. In the
  * background there is nothing to draw on: stopped again until the shell calls. */
-static void term_resume(void)
+static void term_resume(const struct terminal *term)
 {
     term_continued = 0;
     if (tcgetpgrp(STDIN_FILENO) != getpgrp()) {
@@ -463,6 +530,7 @@ static void term_resume(void)
     }
     (void)endwin();
     (void)refresh();
+    term_modes(term, true);
 }
 
 /* What signals have told; TERM_NOTHING where there was none. */
@@ -475,7 +543,7 @@ static enum term_event term_told(struct terminal *term)
         if (term_stop != 0) {
             term_pause(term);
         } else {
-            term_resume();
+            term_resume(term);
         }
         term_take_size(term);
         return TERM_RESUME;
@@ -532,8 +600,11 @@ enum term_event term_wait(struct terminal *term, int ms)
 
 bool term_read(struct terminal *term, struct key *key)
 {
-    (void)term;
-    return input_read(key);
+    bool is_key = input_read(key);
+    if (term->asks && input_background() != INPUT_BACKGROUND_UNKNOWN) {
+        term->theme.kind = input_background() == INPUT_BACKGROUND_LIGHT ? THEME_LIGHT : THEME_DARK;
+    }
+    return is_key;
 }
 
 void term_send(struct terminal *term, const char *bytes, size_t len)

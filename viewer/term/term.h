@@ -20,6 +20,7 @@ struct terminal;
 struct term_options {
     int colors; /* enum theme_colors, -1 = what the terminal has */
     enum theme_kind theme;
+    bool ask_theme; /* dark or light as the terminal's background is, as far as it tells */
     bool mouse;
 };
 

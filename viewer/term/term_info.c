@@ -39,7 +39,7 @@ size_t term_info_leave(char *out, size_t room)
     static char names[][6] = {"sgr0", "op", "cnorm", "rmkx", "rmcup"};
     size_t len = 0;
     if (tigetstr("kmous") != NULL) {
-        len = add(out, len, room, "\033[?1006l\033[?1000l");
+        len = add(out, len, room, "\033[?2004l\033[?1002l\033[?1006l\033[?1000l");
     }
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         len = add(out, len, room, tigetstr(names[i]));

@@ -25,13 +25,15 @@ READY = b" filter"
 ENTER, LEAVE = b"\x1b[?1049h", b"\x1b[?1049l"
 SANITIZED = b"__asan_init" in pathlib.Path(CUTLINE).read_bytes()
 MOUSE = re.compile(rb"\x1b\[\?(?:1006;)?1000([hl])")
+DRAG = re.compile(rb"\x1b\[\?1002([hl])")
+PASTE = re.compile(rb"\x1b\[\?2004([hl])")
 CURSOR = re.compile(rb"\x1b\[\?25([hl])")
 
 
 class Timeline:
     """The program on a terminal of its own that this test plays."""
 
-    def __init__(self, size=(24, 80), raw=False, args=(), hup_ignored=False):
+    def __init__(self, size=(24, 80), raw=False, args=(), hup_ignored=False, env=()):
         self.master, self.slave = os.openpty()
         if raw:
             tty.setraw(self.slave)
@@ -40,7 +42,9 @@ class Timeline:
         self.seen = b""
         environ = dict(os.environ, TERM="xterm-256color", CUTLINE_CONFIG="/dev/null", LC_ALL="C.UTF-8",
                        XDG_STATE_HOME=os.environ["WORK"] + "/state")
-        environ.pop("STY", None)
+        for name in ("STY", "COLORFGBG", "NO_COLOR"):
+            environ.pop(name, None)
+        environ.update(env)
 
         def begin():
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
@@ -107,6 +111,8 @@ class Timeline:
         assert LEAVE in tail, f"{what}: still on the second screen: {tail[-200:]}"
         assert CURSOR.findall(tail)[-1] == b"h", f"{what}: no cursor"
         assert MOUSE.findall(tail)[-1] == b"l", f"{what}: the mouse is on"
+        assert DRAG.findall(tail)[-1] == b"l", f"{what}: drags are told"
+        assert PASTE.findall(tail)[-1] == b"l", f"{what}: pastes are marked"
 
     def close(self):
         os.close(self.master)
@@ -266,9 +272,10 @@ def check_ignored():
     line.close()
 
 
-for check in (check_every_signal, check_stalled, check_stalled_idle, check_computing, check_interrupted_twice,
-              check_stopped, check_sizes, check_ignored):
-    if len(sys.argv) > 1 and check.__name__ not in sys.argv[1:]:
-        continue
-    print(check.__doc__, flush=True)
-    check()
+if __name__ == "__main__":
+    for check in (check_every_signal, check_stalled, check_stalled_idle, check_computing, check_interrupted_twice,
+                  check_stopped, check_sizes, check_ignored):
+        if len(sys.argv) > 1 and check.__name__ not in sys.argv[1:]:
+            continue
+        print(check.__doc__, flush=True)
+        check()
