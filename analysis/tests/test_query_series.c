@@ -3,7 +3,7 @@
 
 #include "analysis/tests/model.h"
 #include "analysis/tests/sql_file.h"
-#include "analysis/timeline/series.h"
+#include "analysis/timeline/series_internal.h"
 
 static uint64_t next(uint64_t *seed)
 {
@@ -215,12 +215,65 @@ static void test_file(void **state)
     trace_free(trace);
 }
 
+/* What is narrow says the same as what is wide, of any times and values. */
+static void test_narrow(void **state)
+{
+    static const struct {
+        int64_t step_ns;
+        int64_t jump_ns; /* once */
+        int64_t value;
+        bool narrow_times;
+        bool narrow_values;
+    } kinds[] = {
+        {100, 0, 9, true, true},
+        {100, INT64_C(1) << 32, 9, false, true},
+        {INT64_C(1) << 23, 0, INT64_C(1) << 31, true, false},
+        {INT64_C(1) << 26, 0, -9, false, true},
+        {1, 0, INT64_MIN / 4, true, false},
+    };
+    const size_t counts[] = {1, SERIES_BLOCK - 1, SERIES_BLOCK, SERIES_BLOCK + 1, 1000};
+    uint64_t seed = 5;
+    (void)state;
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0] * 5; k++) {
+        size_t count = counts[k % 5];
+        struct series series = {.kind = SERIES_QUEUE, .label = "queue", .count = count};
+        double wide[64];
+        double narrow[64];
+        series.at_ns = calloc(count, sizeof *series.at_ns);
+        series.value = calloc(count, sizeof *series.value);
+        int64_t t_ns = -5000;
+        for (size_t i = 0; i < count; i++) {
+            t_ns += 1 + (int64_t)(next(&seed) % (uint64_t)kinds[k / 5].step_ns) / 2 +
+                    kinds[k / 5].step_ns / 2 + (i == count / 2 ? kinds[k / 5].jump_ns : 0);
+            series.at_ns[i] = t_ns;
+            series.value[i] = (int64_t)(next(&seed) % 3) * kinds[k / 5].value / 2;
+        }
+        series.value[count - 1] = kinds[k / 5].value;
+        series.end_ns = t_ns + 10;
+        int64_t begin_ns = series.at_ns[0];
+        int64_t step_ns = (t_ns - begin_ns) / 60 + 1;
+        assert_int_equal(series_finish(&series), 0);
+        for (int mode = SERIES_MEAN; mode <= SERIES_MAX; mode++) {
+            series_sample(&series, begin_ns - step_ns, step_ns, 64, (enum series_mode)mode, wide);
+            series_pack(&series);
+            series_sample(&series, begin_ns - step_ns, step_ns, 64, (enum series_mode)mode, narrow);
+            assert_memory_equal(wide, narrow, sizeof wide);
+        }
+        if (count == 1000) {
+            assert_int_equal(series.after_ns != NULL, kinds[k / 5].narrow_times);
+            assert_int_equal(series.small_value != NULL, kinds[k / 5].narrow_values);
+        }
+        series_free(&series);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_launches),
         cmocka_unit_test(test_queue),
         cmocka_unit_test(test_file),
+        cmocka_unit_test(test_narrow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

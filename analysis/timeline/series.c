@@ -51,6 +51,64 @@ int series_finish(struct series *series)
     return 0;
 }
 
+/* Do the times of each block lie near its first? */
+static bool times_are_near(const struct series *series)
+{
+    for (size_t i = 0; i < series->count; i += SERIES_BLOCK) {
+        size_t last = i + SERIES_BLOCK <= series->count ? i + SERIES_BLOCK - 1 : series->count - 1;
+        if (i64_subtract(series->at_ns[last], series->at_ns[i]) > (int64_t)UINT32_MAX) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void pack_times(struct series *series)
+{
+    int64_t *block_at_ns = malloc((series->count / SERIES_BLOCK + 1) * sizeof *block_at_ns);
+    uint32_t *after_ns = malloc((series->count + 1) * sizeof *after_ns);
+    if (block_at_ns == NULL || after_ns == NULL || !times_are_near(series)) {
+        free(block_at_ns);
+        free(after_ns);
+        return;
+    }
+    for (size_t i = 0; i < series->count; i++) {
+        if (i % SERIES_BLOCK == 0) {
+            block_at_ns[i / SERIES_BLOCK] = series->at_ns[i];
+        }
+        after_ns[i] = (uint32_t)(series->at_ns[i] - block_at_ns[i / SERIES_BLOCK]);
+    }
+    free(series->at_ns);
+    series->at_ns = NULL;
+    series->block_at_ns = block_at_ns;
+    series->after_ns = after_ns;
+}
+
+static void pack_values(struct series *series)
+{
+    int32_t *small = series->min < INT32_MIN || series->max > INT32_MAX
+                         ? NULL
+                         : malloc((series->count + 1) * sizeof *small);
+    for (size_t i = 0; small != NULL && i < series->count; i++) {
+        small[i] = (int32_t)series->value[i];
+    }
+    if (small != NULL) {
+        free(series->value);
+        series->value = NULL;
+        series->small_value = small;
+    }
+}
+
+void series_pack(struct series *series)
+{
+    if (series->value != NULL) {
+        pack_values(series);
+    }
+    if (series->at_ns != NULL) {
+        pack_times(series);
+    }
+}
+
 static int change_cmp(const void *a, const void *b)
 {
     const struct series_change *x = a;
@@ -134,6 +192,7 @@ int series_launches(const struct trace *trace, uint32_t process, uint32_t thread
         series_free(out);
         return err_nomem(err, "the launches");
     }
+    series_pack(out);
     return 0;
 }
 
@@ -228,6 +287,7 @@ int series_queue(const struct trace *trace, uint32_t device, struct series *out,
         series_free(out);
         return err_nomem(err, "the queue");
     }
+    series_pack(out);
     return 0;
 }
 
@@ -235,7 +295,10 @@ void series_free(struct series *series)
 {
     if (!series->kept) {
         free(series->at_ns);
+        free(series->block_at_ns);
+        free(series->after_ns);
         free(series->value);
+        free(series->small_value);
         free(series->block_area);
         free(series->block_max);
     }
@@ -248,7 +311,7 @@ void series_free(struct series *series)
 static size_t point_at(const struct series *series, int64_t t_ns)
 {
     size_t low = 0;
-    BISECT(size_t, low, series->count, mid, series->at_ns[mid] < t_ns)
+    BISECT(size_t, low, series->count, mid, series_at(series, mid) < t_ns)
     return low;
 }
 
@@ -262,7 +325,7 @@ static double launches_in(const struct series *series, int64_t begin_ns, int64_t
 
 static int64_t point_end(const struct series *series, size_t i)
 {
-    return i + 1 < series->count ? series->at_ns[i + 1] : series->end_ns;
+    return i + 1 < series->count ? series_at(series, i + 1) : series->end_ns;
 }
 
 /* value x ns of the points [first, last) as far as they lie in [begin, end). */
@@ -271,10 +334,10 @@ static double area_of(const struct series *series, size_t first, size_t last, in
 {
     double area = 0.0;
     for (size_t i = first; i < last; i++) {
-        int64_t from_ns = series->at_ns[i] > begin_ns ? series->at_ns[i] : begin_ns;
+        int64_t from_ns = series_at(series, i) > begin_ns ? series_at(series, i) : begin_ns;
         int64_t to_ns = point_end(series, i) < end_ns ? point_end(series, i) : end_ns;
         if (to_ns > from_ns) {
-            area += (double)series->value[i] * (double)(to_ns - from_ns);
+            area += (double)series_value(series, i) * (double)(to_ns - from_ns);
         }
     }
     return area;
@@ -299,10 +362,10 @@ static double mean_of(const struct series *series, size_t first, size_t last, in
 
 static double max_of(const struct series *series, size_t first, size_t last)
 {
-    int64_t max = series->value[first];
+    int64_t max = series_value(series, first);
     for (size_t i = first; i < last;) {
         bool is_whole = i % SERIES_BLOCK == 0 && i + SERIES_BLOCK <= last;
-        int64_t value = is_whole ? series->block_max[i / SERIES_BLOCK] : series->value[i];
+        int64_t value = is_whole ? series->block_max[i / SERIES_BLOCK] : series_value(series, i);
         max = value > max ? value : max;
         i += is_whole ? SERIES_BLOCK : 1;
     }
@@ -315,7 +378,7 @@ static double level_in(const struct series *series, int64_t begin_ns, int64_t en
     if (series->count == 0) {
         return (double)NAN;
     }
-    int64_t from_ns = begin_ns > series->at_ns[0] ? begin_ns : series->at_ns[0];
+    int64_t from_ns = begin_ns > series_at(series, 0) ? begin_ns : series_at(series, 0);
     int64_t to_ns = end_ns < series->end_ns ? end_ns : series->end_ns;
     if (to_ns <= from_ns) {
         return (double)NAN;

@@ -5,8 +5,8 @@
  * A level series holds value[i] from at_ns[i] until at_ns[i + 1] (the last until end_ns) and has no
  * value before at_ns[0]. An event series only counts its times.
  *
- * Cost: 16 bytes a point and 1/64 of that for sums and maxima of blocks of 256 points; sampling is
- * O(log n + blocks) a column.
+ * Cost: 8 bytes a point where times are near each other and values small, else up to 16, and a little
+ * for sums and maxima of blocks of 256 points; sampling is O(log n + blocks) a column.
  */
 #ifndef CUTLINE_TIMELINE_SERIES_H
 #define CUTLINE_TIMELINE_SERIES_H
@@ -34,8 +34,13 @@ struct series {
     uint32_t process; /* LAUNCHES */
     uint32_t thread; /* LAUNCHES: TRACE_NONE = all of the process */
     size_t count;
-    int64_t *at_ns; /* owned, ascending */
-    int64_t *value; /* owned; NULL for events */
+    /* Ascending times: at_ns, or, where each block spans less than 4.29 s, both others. Values: value,
+     * or small_value where they fit; neither for events. All owned; see series_at, series_value. */
+    int64_t *at_ns;
+    int64_t *block_at_ns; /* of the first point of each block */
+    uint32_t *after_ns; /* ns after that */
+    int64_t *value;
+    int32_t *small_value;
     int64_t end_ns; /* where the last value ends */
     int64_t min; /* of all values */
     int64_t max;
@@ -69,7 +74,7 @@ void series_free(struct series *series);
  * is not there. series_keep: the series must live until it is written.
  */
 enum {
-    SERIES_NUMBERS = 6
+    SERIES_NUMBERS = 9
 };
 bool series_take(const struct trace *trace, enum shelf_kind kind, uint32_t number,
                  struct series *out);

@@ -21,6 +21,21 @@ struct series_change {
 int series_from_changes(struct series *series, struct series_change *changes, size_t count);
 /* Makes the blocks, min and max of at_ns and value, which are ascending. 0 or -1. */
 int series_finish(struct series *series);
+/* Makes times and values as narrow as they fit: of a series that is done. Without memory they stay as
+ * they are. */
+void series_pack(struct series *series);
+
+/* Time and value of a point. */
+static inline int64_t series_at(const struct series *series, size_t i)
+{
+    return series->at_ns != NULL ? series->at_ns[i]
+                                 : series->block_at_ns[i / SERIES_BLOCK] + series->after_ns[i];
+}
+
+static inline int64_t series_value(const struct series *series, size_t i)
+{
+    return series->value != NULL ? series->value[i] : series->small_value[i];
+}
 
 /* One more series of zeros; NULL without memory. */
 struct series *series_set_add(struct series_set *set);

@@ -7,7 +7,10 @@ enum series_kept_array {
     KEPT_HEAD, /* struct kept_head */
     KEPT_LABEL, /* with its NUL */
     KEPT_AT,
+    KEPT_BLOCK_AT,
+    KEPT_AFTER,
     KEPT_VALUE,
+    KEPT_SMALL,
     KEPT_AREA,
     KEPT_MAX,
     KEPT_ARRAYS,
@@ -25,12 +28,48 @@ struct kept_head {
     uint32_t device;
     uint32_t process;
     uint32_t thread;
-    uint64_t has_values;
+    uint32_t has_values;
+    uint32_t narrow; /* bits: NARROW_TIMES, NARROW_VALUES */
 };
+
+enum {
+    NARROW_TIMES = 1,
+    NARROW_VALUES = 2
+};
+
+/* Of times: for each block that has a point. */
+static size_t time_blocks_of(size_t count)
+{
+    return (count + SERIES_BLOCK - 1) / SERIES_BLOCK;
+}
 
 static size_t blocks_of(size_t count)
 {
     return count / SERIES_BLOCK + 2;
+}
+
+/* The times and values of a series of any points. */
+static bool take_points(const struct trace *trace, enum shelf_kind kind, uint32_t number,
+                        const struct kept_head *head, struct series *out)
+{
+    size_t count = out->count;
+    bool values = head->has_values == 0;
+    if ((head->narrow & NARROW_VALUES) != 0) {
+        out->small_value =
+            shelf_array(trace, kind, number + KEPT_SMALL, count * sizeof *out->small_value);
+        values = out->small_value != NULL;
+    } else if (!values) {
+        out->value = shelf_array(trace, kind, number + KEPT_VALUE, count * sizeof *out->value);
+        values = out->value != NULL;
+    }
+    if ((head->narrow & NARROW_TIMES) == 0) {
+        out->at_ns = shelf_array(trace, kind, number + KEPT_AT, count * sizeof *out->at_ns);
+        return values && out->at_ns != NULL;
+    }
+    out->block_at_ns = shelf_array(trace, kind, number + KEPT_BLOCK_AT,
+                                   time_blocks_of(count) * sizeof *out->block_at_ns);
+    out->after_ns = shelf_array(trace, kind, number + KEPT_AFTER, count * sizeof *out->after_ns);
+    return values && out->block_at_ns != NULL && out->after_ns != NULL;
 }
 
 bool series_take(const struct trace *trace, enum shelf_kind kind, uint32_t number,
@@ -53,17 +92,14 @@ bool series_take(const struct trace *trace, enum shelf_kind kind, uint32_t numbe
                             .min = head->min,
                             .max = head->max,
                             .kept = true};
-    series.at_ns = shelf_array(trace, kind, number + KEPT_AT, count * sizeof *series.at_ns);
-    bool whole = count == 0 || series.at_ns != NULL;
+    bool whole = count == 0 || take_points(trace, kind, number, head, &series);
     if (head->has_values != 0) {
         size_t blocks = blocks_of(count);
-        series.value = shelf_array(trace, kind, number + KEPT_VALUE, count * sizeof *series.value);
         series.block_area =
             shelf_array(trace, kind, number + KEPT_AREA, blocks * sizeof *series.block_area);
         series.block_max =
             shelf_array(trace, kind, number + KEPT_MAX, blocks * sizeof *series.block_max);
-        whole = whole && (count == 0 || series.value != NULL) && series.block_area != NULL &&
-                series.block_max != NULL;
+        whole = whole && series.block_area != NULL && series.block_max != NULL;
     }
     if (whole) {
         *out = series;
@@ -83,7 +119,31 @@ static void make_head(const void *arg, void *out)
                                .device = series->device,
                                .process = series->process,
                                .thread = series->thread,
-                               .has_values = series->block_area != NULL ? 1 : 0};
+                               .has_values = series->block_area != NULL ? 1 : 0,
+                               .narrow = (series->after_ns != NULL ? NARROW_TIMES : 0U) |
+                                         (series->small_value != NULL ? NARROW_VALUES : 0U)};
+}
+
+static void keep_points(const struct series *series, enum shelf_kind kind, uint32_t number,
+                        struct shelf_list *list)
+{
+    size_t count = series->count;
+    if (series->at_ns != NULL) {
+        shelf_put(list, kind, number + KEPT_AT, series->at_ns, count * sizeof *series->at_ns);
+    }
+    if (series->after_ns != NULL) {
+        shelf_put(list, kind, number + KEPT_BLOCK_AT, series->block_at_ns,
+                  time_blocks_of(count) * sizeof *series->block_at_ns);
+        shelf_put(list, kind, number + KEPT_AFTER, series->after_ns,
+                  count * sizeof *series->after_ns);
+    }
+    if (series->value != NULL) {
+        shelf_put(list, kind, number + KEPT_VALUE, series->value, count * sizeof *series->value);
+    }
+    if (series->small_value != NULL) {
+        shelf_put(list, kind, number + KEPT_SMALL, series->small_value,
+                  count * sizeof *series->small_value);
+    }
 }
 
 void series_keep(const struct series *series, enum shelf_kind kind, uint32_t number,
@@ -91,11 +151,9 @@ void series_keep(const struct series *series, enum shelf_kind kind, uint32_t num
 {
     shelf_put_made(list, kind, number + KEPT_HEAD, sizeof(struct kept_head), make_head, series);
     shelf_put(list, kind, number + KEPT_LABEL, series->label, strlen(series->label) + 1);
-    shelf_put(list, kind, number + KEPT_AT, series->at_ns, series->count * sizeof *series->at_ns);
+    keep_points(series, kind, number, list);
     if (series->block_area != NULL) {
         size_t blocks = blocks_of(series->count);
-        shelf_put(list, kind, number + KEPT_VALUE, series->value,
-                  series->count * sizeof *series->value);
         shelf_put(list, kind, number + KEPT_AREA, series->block_area,
                   blocks * sizeof *series->block_area);
         shelf_put(list, kind, number + KEPT_MAX, series->block_max,

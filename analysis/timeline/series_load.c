@@ -148,7 +148,11 @@ static int mem_series(const struct trace *trace, const struct mem_change *list, 
     series->process = TRACE_NONE;
     series->thread = TRACE_NONE;
     series->end_ns = trace->end_ns;
-    return series_from_changes(series, scratch, count);
+    if (series_from_changes(series, scratch, count) != 0) {
+        return -1;
+    }
+    series_pack(series);
+    return 0;
 }
 
 static int mem_load(const struct trace *trace, struct store *store, struct series_set *set,
@@ -378,7 +382,11 @@ static int metric_finish(struct metric *metric)
         int64_t span_ns = last_ns - series->at_ns[0];
         series->end_ns = last_ns + (series->count > 1 ? span_ns / (int64_t)(series->count - 1) : 1);
     }
-    return series_finish(series);
+    if (series_finish(series) != 0) {
+        return -1;
+    }
+    series_pack(series);
+    return 0;
 }
 
 static int metrics_load(const struct trace *trace, struct store *store, struct series_set *set,
