@@ -11,6 +11,8 @@
 
 enum {
     APP_COUNT_MAX = 100000,
+    APP_DEVICES_MANY = 3, /* so many are folded where their rows have no room */
+    APP_ROWS_OVERVIEW = 22,
     APP_ROWS_TALL = 24, /* screens of so many rows have room for long texts */
     APP_ROWS_ROOMY = 16, /* ... have all parts */
     APP_ROWS_SMALL = 10,
@@ -131,10 +133,11 @@ void app_lay_out(struct app *app)
     int left = at->rows - (app->bare ? 1 : 2);
     at->label_cols = app_label_cols(at->cols);
     at->time_cols = at->cols - at->label_cols;
-    at->ruler_row = at->rows >= APP_ROWS_RULER ? 1 : -1;
-    at->body_row = at->ruler_row >= 0 ? 2 : 1;
+    at->overview_row = at->rows >= APP_ROWS_OVERVIEW && app->trace->device_count > 0 ? 1 : -1;
+    at->ruler_row = at->overview_row >= 0 ? 2 : at->rows >= APP_ROWS_RULER ? 1 : -1;
+    at->body_row = at->ruler_row >= 0 ? at->ruler_row + 1 : 1;
     at->status_row = app->bare ? -1 : at->rows - 1;
-    left -= at->ruler_row >= 0 ? 1 : 0;
+    left -= at->body_row - 1;
     at->tour_row = app->tour_step > 0 && at->rows >= APP_ROWS_SMALL ? at->rows - 3 : -1;
     left -= at->tour_row >= 0 ? 2 : 0;
     if (app->help_open && !app->bare) {
@@ -170,6 +173,30 @@ void app_resize(struct app *app, int cols, int rows)
         app->cursor_col = (int)((int64_t)app->cursor_col * window->cols / old);
     }
     app->redraw = true;
+}
+
+void app_fold_devices(struct app *app)
+{
+    struct rows *rows = &app->rows;
+    if (app->trace->device_count < APP_DEVICES_MANY ||
+        rows->shown_count <= (uint32_t)app->layout.body_rows) {
+        return;
+    }
+    for (uint32_t i = 0; i < rows->count; i++) {
+        if (rows->list[i].kind == ROW_DEVICE) {
+            rows->list[i].collapsed = rows->list[i].parent;
+        }
+    }
+    rows_arrange(rows);
+    app_set_row(app, app->row);
+}
+
+int64_t app_overview_ns(const struct app *app, int col)
+{
+    int64_t begin_ns = app->trace->begin_ns;
+    int64_t cols = app->layout.time_cols > 0 ? app->layout.time_cols : 1;
+    int64_t span_ns = app->trace->end_ns - begin_ns;
+    return begin_ns + span_ns / cols * col + span_ns % cols * col / cols;
 }
 
 static void app_prompt_key(struct app *app, uint32_t code)

@@ -130,6 +130,7 @@ struct app_layout {
     int rows;
     int label_cols; /* width of the row labels */
     int time_cols; /* width of the timeline: the window's */
+    int overview_row; /* the whole capture in one row, -1 = none */
     int ruler_row; /* -1 = none */
     int body_row; /* the first row of the timeline */
     int body_rows;
@@ -217,6 +218,10 @@ void app_close(struct app *app);
 /* Adds what was derived of the trace to what is kept, to be written while the app lives. */
 void app_keep(const struct app *app, struct shelf_list *list);
 void app_resize(struct app *app, int cols, int rows);
+/* Folds what is below the devices where there are several, and more rows than the screen has. */
+void app_fold_devices(struct app *app);
+/* The time that the overview shows in a column: [app_overview_ns(col), app_overview_ns(col + 1)). */
+int64_t app_overview_ns(const struct app *app, int col);
 /* Applies one key or mouse event. */
 void app_key(struct app *app, const struct key *key);
 void app_settle(struct app *app);

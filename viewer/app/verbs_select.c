@@ -466,6 +466,19 @@ static void select_release(struct app *app, int col)
     app->drag_col = -1;
 }
 
+/* A press on the overview goes there, a drag goes along. */
+static void select_overview(struct app *app, const struct key *key, int col)
+{
+    if (key->code == KEYS_RELEASE) {
+        return;
+    }
+    if (key->code != KEYS_DRAG) {
+        app_remember(app);
+    }
+    app_look(app, window_put(&app->window, app_overview_ns(app, col), app->window.cols / 2));
+    app->cursor_col = app->window.cols / 2;
+}
+
 void app_mouse(struct app *app, const struct key *key)
 {
     int col = key->x - app->layout.label_cols;
@@ -477,6 +490,10 @@ void app_mouse(struct app *app, const struct key *key)
     }
     if (key->code == KEYS_WHEEL_LEFT || key->code == KEYS_WHEEL_RIGHT) {
         app_run(app, key->code == KEYS_WHEEL_LEFT ? ACTION_pan_left : ACTION_pan_right, 0);
+        return;
+    }
+    if (key->y == app->layout.overview_row && col >= 0 && app->drag_col < 0) {
+        select_overview(app, key, col);
         return;
     }
     if (key->code == KEYS_DRAG) {

@@ -209,6 +209,7 @@ static int view_side(struct view *view, int i, const char *path, const struct vi
     view->apps[i]->keymap = view->config->keymap;
     view->apps[i]->hide = view->config->hide;
     app_resize(view->apps[i], view->cols, view->rows);
+    app_fold_devices(view->apps[i]);
     app_run(view->apps[i], ACTION_fit_gpu, 0);
     view->apps[i]->back_count = 0;
     return 0;

@@ -21,6 +21,8 @@
     X(HEADER, 'h') \
     X(HEADER_STRONG, 'H') \
     X(RULER, 'r') \
+    X(OVERVIEW, 'o') \
+    X(OVERVIEW_HERE, 'O') \
     X(CURSOR, 'c') \
     X(LABEL, 'l') \
     X(LABEL_GROUP, 'L') \

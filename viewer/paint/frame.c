@@ -36,6 +36,9 @@ int frame_paint(const struct app *app, const struct frame_style *style, struct c
     parts->canvas = canvas;
     parts->plain = style->plain;
     parts_header(parts);
+    if (at->overview_row >= 0) {
+        parts_overview(parts);
+    }
     if (at->ruler_row >= 0) {
         parts_ruler(parts);
     }

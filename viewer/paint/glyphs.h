@@ -26,6 +26,7 @@ struct glyphs {
     uint32_t pinned;
     uint32_t tick; /* on the ruler */
     uint32_t cursor;
+    uint32_t scrollbar; /* which part of the rows is in sight */
     uint32_t rule; /* between parts of the screen */
     uint32_t mark; /* an NVTX mark */
     uint32_t dim; /* without colour: what the filter does not keep */

@@ -24,6 +24,32 @@ static void panes_rule(const struct parts *parts, int y, const char *title)
     canvas_fill_rest(&pen, parts->glyphs->rule);
 }
 
+/* At the end of the rule: "3 rows above, 12 below". */
+static void panes_rule_rows(const struct parts *parts, int y)
+{
+    char text[64];
+    int above;
+    int below;
+    int len = 0;
+    parts_hidden_rows(parts, &above, &below);
+    if (above > 0) {
+        len = snprintf(text, sizeof text, " %d row%s above%s", above, above == 1 ? "" : "s",
+                       below > 0 ? "," : " ");
+    }
+    if (below > 0) {
+        len += snprintf(text + len, sizeof text - (size_t)len,
+                        above > 0    ? " %d below "
+                        : below == 1 ? " %d row below "
+                                     : " %d rows below ",
+                        below);
+    }
+    if (len > 0 && len + 8 < parts->at->cols) {
+        struct canvas_pen pen = parts_pen(parts, y, ROLE_DIM);
+        pen.col = parts->at->cols - len - 2;
+        (void)canvas_puts(&pen, text);
+    }
+}
+
 /* All columns of the row, in as many columns of text as there is room for. */
 static void panes_fields(const struct parts *parts, int y, int rows)
 {
@@ -140,7 +166,8 @@ void parts_detail(struct parts *parts)
     int y = parts->at->detail_row;
     int end = y + parts->at->detail_rows;
     struct canvas_pen pen;
-    panes_rule(parts, y++, "");
+    panes_rule(parts, y, "");
+    panes_rule_rows(parts, y++);
     if (detail->title.len == 0) {
         const char *hint = app->trace->device_count == 0
                                ? "Nothing is selected. w and b step through the events of a row."

@@ -26,7 +26,10 @@ struct parts {
 };
 
 void parts_header(struct parts *parts);
+void parts_overview(struct parts *parts);
 void parts_ruler(struct parts *parts);
+/* How many rows are above and below those in sight. */
+void parts_hidden_rows(const struct parts *parts, int *above, int *below);
 void parts_timeline(struct parts *parts);
 void parts_detail(struct parts *parts);
 void parts_panel(struct parts *parts);

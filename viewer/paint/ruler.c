@@ -39,6 +39,17 @@ static void ruler_marks(const struct parts *parts, int y)
     }
 }
 
+/* Would the cursor or a mark stand in these columns? They would put out a digit: another number. */
+static bool ruler_taken(const struct app *app, int begin, int end)
+{
+    bool taken = app->cursor_col >= begin && app->cursor_col < end;
+    for (int i = 0; i < app->mark_count; i++) {
+        int64_t col = window_col(&app->window, app->mark_ns[i]);
+        taken = taken || (col >= begin && col < end);
+    }
+    return taken;
+}
+
 void parts_ruler(struct parts *parts)
 {
     const struct app *app = parts->app;
@@ -47,14 +58,21 @@ void parts_ruler(struct parts *parts)
     int64_t step_ns = ruler_step(window->ns_per_col * RULER_TICK_COLS);
     int64_t end_ns = window_end(window);
     int64_t t_ns = (window_floor(window->begin_ns - 1, step_ns) + 1) * step_ns;
+    int next = 0; /* the first column that the time before leaves free */
     struct canvas_pen cursor = parts_time_pen(parts, y, ROLE_CURSOR);
     for (; t_ns < end_ns; t_ns += step_ns) {
         struct canvas_pen pen = parts_time_pen(parts, y, ROLE_RULER);
         char text[TIMEFMT_BYTES];
-        pen.col += (int)window_col(window, t_ns);
+        int col = (int)window_col(window, t_ns);
+        int len = (int)strlen(timefmt_at(t_ns, step_ns, text));
+        if (col < next) {
+            continue;
+        }
+        pen.col += col;
         canvas_put(&pen, parts->glyphs->tick);
-        if (pen.col + (int)strlen(timefmt_at(t_ns, step_ns, text)) <= pen.end) {
+        if (pen.col + len <= pen.end && !ruler_taken(app, col + 1, col + 1 + len)) {
             (void)canvas_puts(&pen, text);
+            next = col + 1 + len;
         }
     }
     if (app->cursor_col >= 0 && app->cursor_col < window->cols) {

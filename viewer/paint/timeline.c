@@ -388,6 +388,39 @@ static void timeline_row(struct parts *parts, uint32_t index, int y)
     }
 }
 
+void parts_hidden_rows(const struct parts *parts, int *above, int *below)
+{
+    const struct app *app = parts->app;
+    int room = parts->at->body_rows - (int)app->rows.pinned_count;
+    int rows = (int)(app->rows.shown_count - app->rows.pinned_count);
+    *above = (int)app->first_shown;
+    *below = rows - *above - room;
+    *below = *below > 0 && room > 0 ? *below : 0;
+}
+
+/* Between labels and timeline: which part of the rows is in sight, where not all are. */
+static void timeline_scrollbar(const struct parts *parts)
+{
+    const struct app *app = parts->app;
+    int pinned = (int)app->rows.pinned_count;
+    int room = parts->at->body_rows - pinned;
+    int rows = (int)app->rows.shown_count - pinned;
+    int above;
+    int below;
+    parts_hidden_rows(parts, &above, &below);
+    if (parts->at->label_cols < 8 || room < 2 || rows <= room) {
+        return;
+    }
+    int len = room * room / rows < 1 ? 1 : room * room / rows;
+    int first = below == 0 ? room - len : above * (room - len) / (rows - room);
+    for (int i = first; i < first + len; i++) {
+        struct canvas_pen pen =
+            canvas_pen(parts->canvas, parts->at->body_row + pinned + i, parts->at->label_cols - 1,
+                       parts->at->label_cols, ROLE_RULE);
+        canvas_put(&pen, parts->glyphs->scrollbar);
+    }
+}
+
 void parts_timeline(struct parts *parts)
 {
     const struct rows *rows = &parts->app->rows;
@@ -401,4 +434,5 @@ void parts_timeline(struct parts *parts)
         }
         timeline_row(parts, rows->shown[place], parts->at->body_row + line);
     }
+    timeline_scrollbar(parts);
 }

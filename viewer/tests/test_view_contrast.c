@@ -51,7 +51,8 @@ static int32_t seen(int32_t color, enum theme_colors colors)
 static bool is_graphic(int role)
 {
     static const int graphics[] = {ROLE_BLOCK, ROLE_UTIL,      ROLE_UTIL_LOW,   ROLE_SPARK,
-                                   ROLE_RULE,  ROLE_BLOCK_DIM, ROLE_FOUND_BLOCK};
+                                   ROLE_RULE,  ROLE_BLOCK_DIM, ROLE_FOUND_BLOCK,
+                                   ROLE_OVERVIEW, ROLE_OVERVIEW_HERE};
     for (size_t i = 0; i < sizeof graphics / sizeof graphics[0]; i++) {
         if (graphics[i] == role) {
             return true;
