@@ -276,7 +276,8 @@ static void page_again(const struct findings *findings, int64_t least_ns, struct
     }
 }
 
-static int64_t longest_span(const struct trace *trace)
+/* The longest time of a device that the findings are of. */
+static int64_t longest_span(const struct trace *trace, const struct findings *findings)
 {
     int64_t ns = 0;
     for (uint32_t i = 0; i < trace->device_count; i++) {
@@ -284,8 +285,11 @@ static int64_t longest_span(const struct trace *trace)
         if (device->busy_count == 0) {
             continue;
         }
-        int64_t one = device->busy_end_ns[device->busy_count - 1] - device->busy_begin_ns[0];
-        ns = one > ns ? one : ns;
+        int64_t begin_ns = device->busy_begin_ns[0];
+        int64_t end_ns = device->busy_end_ns[device->busy_count - 1];
+        begin_ns = begin_ns > findings->begin_ns ? begin_ns : findings->begin_ns;
+        end_ns = end_ns < findings->end_ns ? end_ns : findings->end_ns;
+        ns = end_ns - begin_ns > ns ? end_ns - begin_ns : ns;
     }
     return ns;
 }
@@ -345,7 +349,7 @@ static void page_head(const struct findings *findings, struct buf *out)
 void findings_text(const struct trace *trace, const struct findings *findings,
                    const struct findings_page *page, struct buf *out)
 {
-    int64_t least_ns = page->all ? 0 : longest_span(trace) / 1000;
+    int64_t least_ns = page->all ? 0 : longest_span(trace, findings) / 1000;
     size_t shown = 0;
     size_t small = 0;
     for (uint32_t i = 0; i < trace->device_count; i++) {

@@ -107,11 +107,14 @@ static int64_t winnable(const struct findings_maker *maker, uint32_t device, int
                         int64_t other_ns)
 {
     const struct trace_device *of = &maker->trace->devices[device];
-    int64_t span_ns = of->busy_end_ns[of->busy_count - 1] - of->busy_begin_ns[0];
+    int64_t begin_ns = of->busy_begin_ns[0];
+    int64_t end_ns = of->busy_end_ns[of->busy_count - 1];
+    begin_ns = begin_ns > maker->options->begin_ns ? begin_ns : maker->options->begin_ns;
+    end_ns = end_ns < maker->options->end_ns ? end_ns : maker->options->end_ns;
     if (other_ns >= exposed_ns) {
         return exposed_ns;
     }
-    return other_ns >= span_ns / 1000 ? other_ns : -1;
+    return other_ns >= (end_ns - begin_ns) / 1000 ? other_ns : -1;
 }
 
 /* "; exposed: 100 % pinned memory, 100 % in asynchronous calls, 0 % on streams of kernels". */
