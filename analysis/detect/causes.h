@@ -18,6 +18,8 @@
  *      slowly where it had not.
  *   5. Else the larger of the other two, as in 2 and 3.
  *
+ * Half of a time is the measure, as a part of that size is larger than all others together.
+ *
  *     facts_new -> gaps_find -> causes_find -> (causes_sum) -> causes_free
  */
 #ifndef CUTLINE_DETECT_CAUSES_H

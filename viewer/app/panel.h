@@ -40,6 +40,7 @@ enum panel_kind {
 
 enum panel_type {
     PANEL_TIME, /* a duration in ns */
+    PANEL_TIME_RANKED, /* a duration; sorted by the value after it, which is not shown */
     PANEL_TIME_SIGNED, /* "+3.2 ms"; sorted by size */
     PANEL_AT, /* a point in time */
     PANEL_COUNT, /* an integer with grouping */

@@ -88,6 +88,9 @@ static void panel_sort(struct panel *list)
         return;
     }
     order.text = list->columns[list->sort].type == PANEL_TEXT;
+    if (list->columns[list->sort].type == PANEL_TIME_RANKED) {
+        order.column++;
+    }
     order.by_size = list->columns[list->sort].type == PANEL_TIME_SIGNED;
     struct panel_item *spare = malloc(list->count * sizeof *spare);
     if (spare != NULL) {

@@ -14,7 +14,7 @@ static const struct panel_column PANEL_ZONE_COLUMNS[] = {
     {"Idle", PANEL_TIME, 9}, {"Length", PANEL_TIME, 9}, {"Launches", PANEL_COUNT, 8},
     {"Op avg", PANEL_TIME, 9}, {"Queue", PANEL_TIME, 9}, {"Where", PANEL_TEXT, 0}};
 static const struct panel_column PANEL_FINDING_COLUMNS[] = {
-    {"To win", PANEL_TIME, 9}, {"Finding", PANEL_TEXT, 0}};
+    {"To win", PANEL_TIME_RANKED, 9}, {"Finding", PANEL_TEXT, 0}};
 static const struct panel_column PANEL_BOOKMARK_COLUMNS[] = {
     {"Begin", PANEL_AT, 13}, {"Width", PANEL_TIME, 9}, {"What", PANEL_TEXT, 0}};
 static const struct panel_column PANEL_INSTANCE_COLUMNS[] = {
@@ -127,6 +127,7 @@ void panel_make_findings(struct app *app)
         if (item != NULL) {
             /* what another finding counts already is not counted again: it comes last */
             item->value[0] = finding->within != NULL ? PANEL_AGAIN : finding->recoverable_ns;
+            item->value[1] = (int64_t)(found.count - i); /* the order of the page */
             item->text = panel_copy(list, &text, &item->text_len);
             item->note = panel_copy(list, &note, &item->note_len);
             item->begin_ns = finding->begin_ns;

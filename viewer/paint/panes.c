@@ -199,6 +199,7 @@ static void panes_value(const struct panel_column *column, int64_t value, int64_
     char text[TIMEFMT_BYTES];
     switch (column->type) {
     case PANEL_TIME:
+    case PANEL_TIME_RANKED:
         if (value < 0) {
             (void)snprintf(out, TIMEFMT_BYTES, value == PANEL_AGAIN ? "above" : "?");
             break;

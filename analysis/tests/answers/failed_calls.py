@@ -42,5 +42,7 @@ CASES = [
     ("context lost", context_lost, "analyze",
      ["1. 4 of 14 cudaLaunchKernel failed: cudaErrorIllegalAddress (700)", "4 failed calls after it",
       "compute-sanitizer"], []),
+    ("context lost: the list of the timeline", context_lost, "view --dump --size 200x40 --script keys=D",
+     ["Finding ? 4 of 14 cudaLaunchKernel failed"], []),
     ("a query is not ready", questions, "analyze", [], ["failed: cuda"]),
 ]
