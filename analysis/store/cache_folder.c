@@ -20,6 +20,7 @@ enum {
     OTHERS_WRITE = 0022,
     OTHERS_ANY = 0077,
     PART_SECONDS = 24 * 3600, /* a part as old as this was left by a program that was killed */
+    PART_DEAD_SECONDS = 600, /* ... or this, where that program is not there; it may be elsewhere */
     FRESH_SECONDS = 60, /* what was used just now may be about to be opened */
     USED_SECONDS = 3600, /* the time of use is written no more often */
     PART_TRIES = 100,
@@ -235,6 +236,15 @@ static bool is_orphan(const struct cache_folder *folder, const char *name)
            fstatat(folder->fd, name + strlen("seal-"), &st, AT_SYMLINK_NOFOLLOW) != 0;
 }
 
+/* Was a part left by a program that is gone? Its name begins with the program's number. */
+static bool is_left(const char *name, int64_t age_s)
+{
+    char *end = NULL;
+    long pid = strtol(name + strlen("part-"), &end, 10);
+    bool gone = pid > 0 && *end == '-' && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+    return age_s > (gone ? PART_DEAD_SECONDS : PART_SECONDS);
+}
+
 /* One name of the folder: rests are removed, what is kept is handed over. */
 static void look_at(const struct cache_folder *folder, const char *name, cache_folder_visit *visit,
                     void *arg)
@@ -253,7 +263,7 @@ static void look_at(const struct cache_folder *folder, const char *name, cache_f
     }
     struct cache_entry entry = {name, (uint64_t)st.st_size, used_with_seal(folder, name, &st),
                                 starts(name, "part-")};
-    if (entry.is_part && now_s() - entry.used_s > PART_SECONDS) {
+    if (entry.is_part && is_left(name, now_s() - entry.used_s)) {
         (void)unlinkat(folder->fd, name, 0);
     } else {
         visit(arg, &entry);

@@ -365,6 +365,22 @@ static void the_folder_is_trimmed(void **state)
     assert_true(comes_from_cache());
 }
 
+/* What a program that is gone left goes after ten minutes, what one that runs writes stays for a day. */
+static void rests_of_dead_programs_go(void **state)
+{
+    char path[SQL_FILE_PATH + 20];
+    (void)state;
+    (void)snprintf(path, sizeof path, "%s/cutline", folder);
+    run("cd $F && rm -f trace-* && sh -c 'echo $$' >pid && dead=$(cat pid) && : >part-$dead-0 && "
+        ": >part-$dead-1.sqlite && : >part-$PPID-0 && touch -d '-11 minutes' part-$dead-0 "
+        "part-$PPID-0 && touch -d '-9 minutes' part-$dead-1.sqlite && echo $PPID >alive",
+        path);
+    assert_false(comes_from_cache());
+    run("cd $F && dead=$(cat pid) && [ ! -e part-$dead-0 ] && [ -e part-$dead-1.sqlite ] && "
+        "[ -e part-$(cat alive)-0 ] && rm part-* pid alive",
+        path);
+}
+
 /* The rows of a write-ahead log are not in the file that the cache knows. */
 static void rows_in_a_log_are_not_missed(void **state)
 {
@@ -396,6 +412,7 @@ int main(void)
         cmocka_unit_test(a_limit_of_file_sizes_does_no_harm),
         cmocka_unit_test(a_full_disk_is_told),
         cmocka_unit_test(the_folder_is_trimmed),
+        cmocka_unit_test(rests_of_dead_programs_go),
         cmocka_unit_test(rows_in_a_log_are_not_missed),
     };
     return cmocka_run_group_tests(tests, make_capture, remove_capture);
