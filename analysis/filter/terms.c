@@ -62,6 +62,10 @@ static bool name_holds(const struct term *term, const struct trace_name *name)
     case TERM_DOMAIN:
         holds = (TERMS_KINDS_NVTX >> name->kind & 1U) != 0 && domain_holds(term, name);
         break;
+    case TERM_CLASS:
+        holds =
+            name->kind == TRACE_KERNEL && filter_match(term->filter, name->full, name->full_len);
+        break;
     default:
         return true;
     }
@@ -93,7 +97,8 @@ static bool asks_names(const struct term_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
         enum term_key key = list->terms[i].key;
-        if (key == TERM_NAME || key == TERM_KIND || key == TERM_API || key == TERM_DOMAIN) {
+        if (key == TERM_NAME || key == TERM_KIND || key == TERM_API || key == TERM_DOMAIN ||
+            key == TERM_CLASS) {
             return true;
         }
     }
@@ -232,8 +237,9 @@ static int judge_events(struct terms_work *work)
     bool is_needed = false;
     for (size_t i = 0; i < work->list.count; i++) {
         const struct term *term = &work->list.terms[i];
-        is_needed = is_needed || (term->key != TERM_NAME && term->key != TERM_KIND &&
-                                  term->key != TERM_API && term->key != TERM_DOMAIN);
+        is_needed = is_needed ||
+                    (term->key != TERM_NAME && term->key != TERM_KIND && term->key != TERM_API &&
+                     term->key != TERM_DOMAIN && term->key != TERM_CLASS);
     }
     if (!is_needed) {
         return 0;

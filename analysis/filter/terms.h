@@ -13,6 +13,8 @@
  *                                    gpu (the first five), copy (memcpy, migration),
  *                                    htod dtoh dtod ptop htoh
  *     api:WORD[,...]                 launch graph copy set async sync alloc module query driver
+ *     class:WORD[,...]               kernels of a class, told by their full name: comm attention
+ *                                    conv gemm softmax norm optimizer elementwise reduce other
  *     domain:VALUE                   the NVTX domain of a range; default is the one without a name
  *     device:LIST context:LIST       numbers and ranges: 7 or 7,13-20
  *     stream:LIST pid:LIST

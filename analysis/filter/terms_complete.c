@@ -204,6 +204,9 @@ static void offer_choices(struct finder *finder, enum term_key key)
     for (size_t i = 0; key == TERM_API && term_apis[i].word != NULL; i++) {
         offer_word(finder, term_apis[i].word, '\0');
     }
+    for (size_t i = 0; key == TERM_CLASS && term_classes[i].word != NULL; i++) {
+        offer_word(finder, term_classes[i].word, '\0');
+    }
 }
 
 static void offer_durations(struct finder *finder)
@@ -237,6 +240,7 @@ static void offer_key(struct finder *finder, enum term_key key)
         break;
     case TERM_KIND:
     case TERM_API:
+    case TERM_CLASS:
         offer_choices(finder, key);
         break;
     case TERM_DOMAIN:
@@ -302,9 +306,10 @@ int terms_complete(const struct trace *trace, const char *text, size_t len, size
         stop = out->begin;
     }
     out->end = key == TERM_KEY_COUNT && stop < value ? stop : span.end;
-    for (size_t i = out->begin; (key == TERM_KIND || key == TERM_API || key == TERM_STREAM ||
-                                 key == TERM_DEVICE || key == TERM_CONTEXT || key == TERM_PID) &&
-                                i < stop;
+    for (size_t i = out->begin;
+         (key == TERM_KIND || key == TERM_API || key == TERM_CLASS || key == TERM_STREAM ||
+          key == TERM_DEVICE || key == TERM_CONTEXT || key == TERM_PID) &&
+         i < stop;
          i++) {
         if (text[i] == ',') {
             out->begin = i + 1;

@@ -14,6 +14,7 @@ enum term_key {
     TERM_KIND,
     TERM_API,
     TERM_DOMAIN,
+    TERM_CLASS,
     TERM_DEVICE,
     TERM_CONTEXT,
     TERM_STREAM,
@@ -47,6 +48,13 @@ struct term_api {
 };
 extern const struct term_api term_apis[];
 
+/* What class: accepts: kernels whose full name holds a pattern, and none of those before it. */
+struct term_class {
+    const char *word;
+    const char *pattern; /* alternatives, in lower case: the case of names does not matter */
+};
+extern const struct term_class term_classes[];
+
 enum {
     TERM_RANGES = 16
 };
@@ -59,8 +67,9 @@ struct term {
     bool is_main; /* THREAD: written "main" */
     size_t begin; /* the word is text[begin, end) */
     size_t end;
-    struct filter *filter; /* owned: NAME, DOMAIN, NVTX, PROCESS, THREAD */
-    uint32_t choice_bits; /* KIND: bit i = term_kinds[i]; API: flags */
+    struct filter *filter; /* owned: NAME, DOMAIN, CLASS, NVTX, PROCESS, THREAD */
+    uint32_t choice_bits; /* KIND: bit i = term_kinds[i]; API: flags; CLASS: bit i =
+                             term_classes[i] */
     int64_t low[TERM_RANGES];
     int64_t high[TERM_RANGES]; /* numbers: [low, high]; DUR: the same */
     int range_count;

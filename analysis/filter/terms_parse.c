@@ -19,7 +19,8 @@ const struct term_word term_words[] = {
     {"device", TERM_DEVICE},   {"gpu", TERM_DEVICE},    {"thread", TERM_THREAD},
     {"tid", TERM_THREAD},      {"nvtx", TERM_NVTX},     {"api", TERM_API},
     {"dur", TERM_DUR},         {"pid", TERM_PID},       {"process", TERM_PROCESS},
-    {"context", TERM_CONTEXT}, {"domain", TERM_DOMAIN}, {NULL, TERM_NAME},
+    {"context", TERM_CONTEXT}, {"domain", TERM_DOMAIN}, {"class", TERM_CLASS},
+    {NULL, TERM_NAME},
 };
 
 #define KINDS_COPY (1U << TRACE_MEMCPY | 1U << TRACE_MIGRATION)
@@ -58,6 +59,22 @@ const struct term_api term_apis[] = {
     {"query", TRACE_API_QUERY},
     {"driver", TRACE_API_DRIVER},
     {NULL, 0},
+};
+
+/* What libraries call their kernels; the first that fits is the class. */
+const struct term_class term_classes[] = {
+    {"comm",
+     "nccl|rccl|nvshmem|all_?reduce|all_?gather|reduce_?scatter|cross_device_reduce|deep_?ep"},
+    {"attention", "attention|attn|fmha|flash_|flash::|flashinfer|(^|[^a-z])mha|paged_kv"},
+    {"conv", "conv[0-9_]|convol|_conv|winograd|implicit_gemm|cudnn"},
+    {"gemm", "gemm|gemv|matmul|mat_mul|cutlass|xmma|nvjet|wgrad|dgrad"},
+    {"softmax", "softmax"},
+    {"norm", "norm"},
+    {"optimizer", "adam|sgd|multi_?tensor|optimizer"},
+    {"elementwise", "element_?wise|vectorized|pointwise|triton_poi|activation|gelu|silu|relu"},
+    {"reduce", "reduc|triton_red|scan_kernel"},
+    {"other", ""},
+    {NULL, NULL},
 };
 
 /* ---- splitting ---- */
@@ -276,11 +293,16 @@ static void choice_names(enum term_key key, struct buf *out)
     for (size_t i = 0; key == TERM_API && term_apis[i].word != NULL; i++) {
         buf_addf(out, " %s", term_apis[i].word);
     }
+    for (size_t i = 0; key == TERM_CLASS && term_classes[i].word != NULL; i++) {
+        buf_addf(out, " %s", term_classes[i].word);
+    }
 }
 
 static const char *choice_word(enum term_key key, size_t i)
 {
-    return key == TERM_KIND ? term_kinds[i].word : term_apis[i].word;
+    return key == TERM_KIND    ? term_kinds[i].word
+           : key == TERM_CLASS ? term_classes[i].word
+                               : term_apis[i].word;
 }
 
 static int parse_choice(struct term *term, const char *text, size_t begin, size_t end,
@@ -291,7 +313,7 @@ static int parse_choice(struct term *term, const char *text, size_t begin, size_
         if (strlen(word) != end - begin || memcmp(word, text + begin, end - begin) != 0) {
             continue;
         }
-        term->choice_bits |= term->key == TERM_KIND ? 1U << i : term_apis[i].flags;
+        term->choice_bits |= term->key == TERM_API ? term_apis[i].flags : 1U << i;
         return 0;
     }
     struct buf names = {0};
@@ -312,6 +334,34 @@ static int parse_choices(struct term *term, const char *text, size_t pos, struct
         pos = end + 1;
     }
     return 0;
+}
+
+/* One expression for the classes: each is its own pattern where none of those before it fits. */
+static int parse_classes(struct term *term, const char *text, size_t pos, struct err *err)
+{
+    struct buf pattern = {0};
+    struct buf before = {0};
+    int rc = parse_choices(term, text, pos, err);
+    for (size_t i = 0; rc == 0 && term_classes[i].word != NULL; i++) {
+        const char *own = term_classes[i].pattern;
+        if ((term->choice_bits >> i & 1U) != 0) {
+            buf_adds(&pattern, pattern.len > 0 ? "|" : "");
+            buf_adds(&pattern, "^");
+            if (before.len > 0) {
+                buf_addf(&pattern, "(?!.*?(%s))", buf_text(&before));
+            }
+            buf_addf(&pattern, ".*?(%s)", own);
+        }
+        buf_addf(&before, "%s%s", before.len > 0 ? "|" : "", own);
+    }
+    if (rc == 0) {
+        term->filter =
+            buf_failed(&pattern) ? NULL : filter_new(buf_text(&pattern), pattern.len, err);
+        rc = term->filter == NULL ? -1 : 0;
+    }
+    buf_free(&pattern);
+    buf_free(&before);
+    return rc;
 }
 
 static int parse_dur(struct term *term, const char *text, size_t pos, struct err *err)
@@ -361,6 +411,8 @@ static int parse_value(struct term *term, const char *text, size_t value, struct
     case TERM_KIND:
     case TERM_API:
         return parse_choices(term, text, value, err);
+    case TERM_CLASS:
+        return parse_classes(term, text, value, err);
     case TERM_DEVICE:
     case TERM_CONTEXT:
     case TERM_STREAM:

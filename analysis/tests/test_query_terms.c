@@ -154,6 +154,11 @@ static void test_words(void **state)
         {"ns::relu", "ikl"},
         {"iter:7", ""},
         {"kind:kernel", "gijkl"},
+        {"class:gemm", "gj"},
+        {"class:gemm,elementwise", "gijkl"},
+        {"-class:gemm", "abcdefhiklmnop"},
+        {"class:other", ""},
+        {"class:comm", ""},
         {"kind:memcpy,api", "abcdeh"},
         {"kind:htod", "h"},
         {"kind:dtoh", ""},
@@ -276,6 +281,7 @@ static void test_errors(void **state)
         {"stream:9-7", 0, "numbers are written"},
         {"stream:99999999999999999999", 0, "numbers are written"},
         {"kind:kernal", 0, "there are kernel memcpy"},
+        {"class:gem", 0, "there are comm attention"},
         {"a api:launch,x", 2, "there are launch graph"},
         {"dur:5", 0, "a duration is written"},
         {"dur>", 0, "a duration is written"},
@@ -380,7 +386,7 @@ static void test_complete(void **state)
         const char *first;
     } cases[] = {
         {"^", 0, 0,
-         "kind: stream: device: thread: nvtx: api: dur> pid: process: context: domain: "},
+         "kind: stream: device: thread: nvtx: api: dur> pid: process: context: domain: class: "},
         {"st^", 0, 2, "stream: "},
         {"gemm -th^", 6, 8, "thread: "},
         {"Ge^", 0, 2, "gemm "},

@@ -30,6 +30,7 @@ void prompt_open(struct prompt *prompt, enum prompt_kind kind, const char *text)
     prompt->kind = kind;
     prompt->recalled = 0;
     prompt->message[0] = '\0';
+    prompt->hint[0] = '\0';
     prompt->complete_at = -1;
     prompt_set(prompt, text);
     memcpy(prompt->before, prompt->text, sizeof prompt->before);

@@ -38,6 +38,7 @@ struct prompt {
     int recalled; /* how far back in the history, 0 = the line itself */
     char before[PROMPT_BYTES]; /* what a cancelled filter goes back to */
     char message[256]; /* what is wrong with it, "" = nothing */
+    char hint[128]; /* what one may type, or what is found, "" = nothing */
     int complete_at; /* completion: the candidate shown, -1 = none */
     char typed[PROMPT_BYTES]; /* ... and what stood here before it */
     size_t typed_cursor;

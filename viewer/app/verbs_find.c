@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/timefmt.h"
 #include "viewer/app/app_internal.h"
 
 enum {
+    FIND_COUNT_MAX = 4000000, /* of more events matches are not counted */
     FIND_KINDS = TERMS_KINDS_GPU | 1U << TRACE_API_CALL
 };
 
@@ -179,6 +181,93 @@ static bool find_from(const struct app *app, const struct find_place *from, int 
     return found;
 }
 
+/* How many events of the rows that are searched match, and which one a place is: 1 = the first. */
+struct find_count {
+    uint32_t total;
+    uint32_t at;
+};
+
+/* O(events of the rows); false where they are too many for that to be quick. */
+static bool find_count(const struct app *app, const struct find_place *place,
+                       struct find_count *out)
+{
+    uint64_t events = 0;
+    *out = (struct find_count){0};
+    for (uint32_t r = 0; r < app->rows.count; r++) {
+        const struct row *row = &app->rows.list[r];
+        if (!find_is_open(&app->rows, row)) {
+            continue;
+        }
+        events += row->lane.count;
+        for (uint32_t i = 0; events <= FIND_COUNT_MAX && i < row->lane.count; i++) {
+            struct find_place one = {row->lane.begin_ns[i], r, i};
+            if (busy_has(app->search.bits, row->lane.name[i])) {
+                out->total++;
+                out->at += place != NULL && !find_before(place, &one) ? 1 : 0;
+            }
+        }
+    }
+    return events <= FIND_COUNT_MAX;
+}
+
+/* While one types: what matches is marked and counted. */
+static int find_preview(struct app *app, const char *text, struct err *err)
+{
+    struct find_count count;
+    char total[TIMEFMT_BYTES];
+    app->prompt.hint[0] = '\0';
+    if (text[0] == '\0') {
+        app->search.shown = false;
+        return 0;
+    }
+    if (app_set_search(app, text, err) != 0) {
+        return -1;
+    }
+    if (find_count(app, NULL, &count)) {
+        (void)snprintf(app->prompt.hint, sizeof app->prompt.hint,
+                       "%s match%s; Enter goes to the next one", timefmt_count(count.total, total),
+                       count.total == 1 ? "" : "es");
+    }
+    return 0;
+}
+
+/* "match 3 of 396". */
+static void find_say(struct app *app, const struct find_place *at, const char *wrapped)
+{
+    struct find_count count;
+    char nth[TIMEFMT_BYTES];
+    char total[TIMEFMT_BYTES];
+    if (find_count(app, at, &count)) {
+        app_say(app, "/%.80s/: match %s of %s%s", app->search.pattern, timefmt_count(count.at, nth),
+                timefmt_count(count.total, total), wrapped);
+    } else if (wrapped[0] != '\0') {
+        app_say(app, "/%.80s/%s", app->search.pattern, wrapped);
+    }
+}
+
+/* In an open list: the next line whose text matches. */
+static void find_in_list(struct app *app, int step)
+{
+    struct panel *list = &app->list;
+    struct filter *filter = filter_new(app->search.pattern, strlen(app->search.pattern), NULL);
+    size_t found = list->count;
+    for (size_t n = 1; filter != NULL && n <= list->count && found == list->count; n++) {
+        size_t i = step > 0 ? (list->current + n) % list->count
+                            : (list->current + list->count - n % list->count) % list->count;
+        const struct panel_item *item = &list->items[i];
+        bool match = item->name != TRACE_NONE
+                         ? filter_match_name(filter, &app->trace->names[item->name])
+                         : filter_match(filter, item->text, item->text_len);
+        found = match ? i : found;
+    }
+    filter_free(filter);
+    if (found == list->count) {
+        app_fail(app, "no line matches /%.80s/", app->search.pattern);
+        return;
+    }
+    list->current = found;
+}
+
 static void find_step(struct app *app, int step)
 {
     struct find_place from = {window_time(&app->window, app->cursor_col), TRACE_NONE, 0};
@@ -189,6 +278,11 @@ static void find_step(struct app *app, int step)
         return;
     }
     app->search.shown = true;
+    if (app->list.kind != PANEL_NONE) {
+        app_settle(app);
+        find_in_list(app, step);
+        return;
+    }
     from.row = step > 0 ? 0 : TRACE_NONE;
     if (app_has_event(app)) {
         from.t_ns = app_event_begin(app, app->event);
@@ -208,15 +302,18 @@ static void find_step(struct app *app, int step)
     app_set_row(app, to.row);
     app_select(app, (struct app_event){(uint32_t)app->rows.list[to.row].lane.table,
                                        lane_event(&app->rows.list[to.row].lane, to.i)});
-    if (wrapped) {
-        app_say(app, step > 0 ? "search went on from the begin" : "search went on from the end");
-    }
+    find_say(app, &to,
+             !wrapped   ? ""
+             : step > 0 ? ", from the begin again"
+                        : ", from the end again");
 }
 
 void verb_search(struct app *app, int count)
 {
     (void)count;
     prompt_open(&app->prompt, PROMPT_SEARCH, "");
+    /* A cancelled search goes back to the one before. */
+    memcpy(app->prompt.before, app->search.pattern, sizeof app->prompt.before);
 }
 
 void verb_search_next(struct app *app, int count)
@@ -277,25 +374,10 @@ static int find_list_filter(struct app *app, const char *text, struct err *err)
     return 0;
 }
 
-/* Does the pattern compile? It is searched for when it is accepted. */
-static int find_check(struct app *app, const char *text, struct err *err)
-{
-    (void)app;
-    if (text[0] == '\0') {
-        return 0;
-    }
-    struct filter *filter = filter_new(text, strlen(text), err);
-    if (filter == NULL) {
-        return -1;
-    }
-    filter_free(filter);
-    return 0;
-}
-
 /* What happens while one types. */
 static int (*const FIND_LIVE[PROMPT_KIND_COUNT])(struct app *app, const char *text,
                                                  struct err *err) = {
-    [PROMPT_SEARCH] = find_check,
+    [PROMPT_SEARCH] = find_preview,
     [PROMPT_FILTER] = app_set_filter,
     [PROMPT_ROWS] = app_set_row_filter,
     [PROMPT_LIST] = find_list_filter,
@@ -349,11 +431,24 @@ void verb_prompt_accept(struct app *app, int count)
     }
 }
 
+/* Back to the search before the one that was being typed. */
+static void find_forget(struct app *app)
+{
+    if (app->prompt.before[0] == '\0' || app_set_search(app, app->prompt.before, NULL) != 0) {
+        free(app->search.bits);
+        app->search.bits = NULL;
+        app->search.pattern[0] = '\0';
+    }
+    app->search.shown = false;
+}
+
 void verb_prompt_cancel(struct app *app, int count)
 {
     (void)count;
     if (app->prompt.kind == PROMPT_FILTER) {
         (void)app_set_filter(app, app->prompt.before, NULL);
+    } else if (app->prompt.kind == PROMPT_SEARCH) {
+        find_forget(app);
     } else if (app->prompt.kind == PROMPT_LIST) {
         (void)find_list_filter(app, "", NULL);
     } else if (app->prompt.kind == PROMPT_ROWS) {

@@ -37,6 +37,7 @@
     X(BAR_DIM, '-') \
     X(BLOCK_DIM, '_') \
     X(FOUND, 'F') \
+    X(FOUND_EDGE, 'e') \
     X(FOUND_BLOCK, 'f') \
     X(SELECTED, 'S') \
     X(MARK, 'M') \

@@ -7,6 +7,7 @@
 
 enum {
     STATUS_TEXT_BYTES = 128,
+    STATUS_HINT_ROWS = 10, /* less have no room for a line above the prompt */
     STATUS_WIDE_COLS = 100
 };
 
@@ -226,6 +227,23 @@ static const struct status_hint STATUS_HELP[] = {
 
 #define STATUS_HINTS(parts, table) status_hints(parts, table, sizeof(table) / sizeof((table)[0]))
 
+/* Above the prompt: what one may type, or what is found. */
+static void status_hint_line(struct parts *parts)
+{
+    const struct prompt *prompt = &parts->app->prompt;
+    const char *text = prompt->hint;
+    if (prompt->kind == PROMPT_FILTER) {
+        text = "REGEX  -REGEX excludes  class:gemm  stream:7  kind:copy  nvtx:NAME  dur>100us  Tab "
+               "completes";
+    }
+    if (text[0] == '\0' || parts->at->rows < STATUS_HINT_ROWS) {
+        return;
+    }
+    struct canvas_pen pen = parts_pen(parts, parts->at->status_row - 1, ROLE_DIM);
+    (void)canvas_text_cut(&pen, text, strlen(text));
+    canvas_fill_rest(&pen, ' ');
+}
+
 static void status_prompt(struct parts *parts)
 {
     const struct prompt *prompt = &parts->app->prompt;
@@ -277,6 +295,7 @@ static void status_line(struct parts *parts)
     const struct app *app = parts->app;
     struct canvas_pen pen = parts_pen(parts, parts->at->status_row, ROLE_STATUS);
     if (app->prompt.kind != PROMPT_NONE) {
+        status_hint_line(parts);
         status_prompt(parts);
     } else if (app->count > 0) {
         (void)canvas_printf(&pen, "%d ...", app->count);

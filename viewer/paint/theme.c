@@ -33,7 +33,8 @@ static const struct theme_role THEME_DARK_ROLES[ROLE_COUNT] = {
     [ROLE_SPARK]         = {0x87afd7, THEME_OWN, 0, 0},
     [ROLE_GAP]           = {0xffffff, 0xaf0000, THEME_BOLD, THEME_REVERSE | THEME_BOLD},
     [ROLE_GAP_SELECTED]  = {0x000000, 0xff5f5f, THEME_BOLD | THEME_UNDERLINE, THEME_REVERSE | THEME_BOLD | THEME_UNDERLINE},
-    [ROLE_FOUND]         = {0x000000, 0xffff00, THEME_UNDERLINE, THEME_UNDERLINE | THEME_BOLD},
+    [ROLE_FOUND]         = {THEME_OWN, THEME_OWN, 0, 0}, /* its hue, see theme_fill */
+    [ROLE_FOUND_EDGE]    = {0x000000, 0xffff00, THEME_BOLD, THEME_REVERSE | THEME_BOLD | THEME_UNDERLINE},
     [ROLE_FOUND_BLOCK]   = {0xffff00, THEME_OWN, THEME_UNDERLINE, THEME_UNDERLINE | THEME_BOLD},
     [ROLE_SELECTED]      = {0x000000, 0xffffff, THEME_BOLD, THEME_REVERSE | THEME_BOLD},
     [ROLE_BAR_DIM]       = {0x9e9e9e, 0x303030, 0, 0},
@@ -70,7 +71,8 @@ static const struct theme_role THEME_LIGHT_ROLES[ROLE_COUNT] = {
     [ROLE_SPARK]         = {0x005faf, THEME_OWN, 0, 0},
     [ROLE_GAP]           = {0xffffff, 0xaf0000, THEME_BOLD, THEME_REVERSE | THEME_BOLD},
     [ROLE_GAP_SELECTED]  = {0xffffff, 0x870000, THEME_BOLD | THEME_UNDERLINE, THEME_REVERSE | THEME_BOLD | THEME_UNDERLINE},
-    [ROLE_FOUND]         = {0x000000, 0xffff00, THEME_UNDERLINE, THEME_UNDERLINE | THEME_BOLD},
+    [ROLE_FOUND]         = {THEME_OWN, THEME_OWN, 0, 0}, /* its hue, see theme_fill */
+    [ROLE_FOUND_EDGE]    = {0x000000, 0xffff00, THEME_BOLD, THEME_REVERSE | THEME_BOLD | THEME_UNDERLINE},
     [ROLE_FOUND_BLOCK]   = {0xd78700, THEME_OWN, THEME_UNDERLINE, THEME_UNDERLINE | THEME_BOLD},
     [ROLE_SELECTED]      = {0xffffff, 0x000000, THEME_BOLD, THEME_REVERSE | THEME_BOLD},
     [ROLE_BAR_DIM]       = {0x585858, 0xe4e4e4, 0, 0},
@@ -230,6 +232,11 @@ struct theme_look theme_look(const struct theme *theme, const struct cell *cell)
     const struct theme_role *role = theme_role(theme, cell->role);
     if (cell->role == ROLE_BAR || cell->role == ROLE_BLOCK) {
         return theme_fill(theme, cell);
+    }
+    if (cell->role == ROLE_FOUND) {
+        struct theme_look look = theme_fill(theme, cell);
+        look.attrs |= THEME_UNDERLINE | THEME_BOLD;
+        return look;
     }
     if (theme->colors == THEME_MONO) {
         return (struct theme_look){THEME_OWN, THEME_OWN, role->mono};

@@ -231,6 +231,10 @@ void parts_lane(struct parts *parts, const struct row *row, int y)
             timeline_block(parts, lane, span, &pen);
         } else {
             timeline_bar(parts, lane, span, &pen);
+            if (role == ROLE_FOUND) {
+                canvas_recolor(parts->canvas, y, parts->at->label_cols + span->col, 1,
+                               ROLE_FOUND_EDGE);
+            }
         }
     }
 }
