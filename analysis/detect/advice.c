@@ -94,6 +94,10 @@ static const struct advice_row SENTENCES[] = {
     {CAUSE_COPY, 0, 0,
      "{call} holds up its thread: cudaMemcpyAsync with pinned memory lets it go on."},
 
+    {CAUSE_ALLOC, ADVICE_POOL | ADVICE_ATTRIBUTES, 0,
+     "The allocations come from a pool whose attributes are set: look whether its release "
+     "threshold "
+     "is above what is in use, and allocate before the part that counts."},
     {CAUSE_ALLOC, ADVICE_POOL, 0,
      "The pool gives its memory back at each synchronisation: raise its release threshold "
      "(cudaMemPoolSetAttribute, cudaMemPoolAttrReleaseThreshold)."},
@@ -189,6 +193,8 @@ static const struct advice_row HINTS[] = {
     {CAUSE_AFTER_BLOCKING, ADVICE_JAX, 0,
      "JAX: block_until_ready(), float() and numpy.asarray() wait."},
     {CAUSE_AFTER_BLOCKING, ADVICE_TENSORFLOW, 0, "TensorFlow: .numpy() waits."},
+    {CAUSE_SLOW_HOST, ADVICE_TORCH | ADVICE_COMPILED, ADVICE_LONG,
+     "PyTorch: torch.compile is used already; mode=\"reduce-overhead\" launches by CUDA graphs."},
     {CAUSE_SLOW_HOST, ADVICE_TORCH, ADVICE_LONG,
      "PyTorch: torch.compile (mode=\"reduce-overhead\")."},
     {CAUSE_SLOW_HOST, ADVICE_JAX, ADVICE_LONG, "JAX: jit around the whole step."},
@@ -196,6 +202,9 @@ static const struct advice_row HINTS[] = {
     {CAUSE_SLOW_HOST, ADVICE_PYTHON, ADVICE_LONG, "Less Python between launches."},
     {ADVICE_OF_TRANSFERS, ADVICE_TORCH | ADVICE_PAGEABLE, 0,
      "PyTorch: pin_memory=True, and .to(device, non_blocking=True)."},
+    {ADVICE_OF_DENSITY, ADVICE_TORCH | ADVICE_COMPILED | ADVICE_GRAPH, 0, ""},
+    {ADVICE_OF_DENSITY, ADVICE_TORCH | ADVICE_COMPILED, 0,
+     "PyTorch: torch.compile is used already; mode=\"reduce-overhead\" launches by CUDA graphs."},
     {ADVICE_OF_DENSITY, ADVICE_TORCH, 0, "PyTorch: torch.compile (mode=\"reduce-overhead\")."},
     {ADVICE_OF_DENSITY, ADVICE_JAX, 0, "JAX: jit around the whole step."},
     {ADVICE_OF_DENSITY, ADVICE_TENSORFLOW, 0, "TensorFlow: tf.function."},
@@ -250,7 +259,7 @@ void advice_put(struct buf *out, const struct advice_case *of)
     if (text != NULL) {
         put_text(out, of, text);
     }
-    if (hint != NULL) {
+    if (hint != NULL && hint[0] != '\0') {
         buf_addc(out, ' ');
         put_text(out, of, hint);
     }
@@ -278,6 +287,7 @@ uint32_t advice_of_capture(const struct facts *facts)
             begins(name->brief, "cudaGraphUpload") || begins(name->brief, "cuGraphUpload");
         bits |= prefetches ? ADVICE_PREFETCHES : 0;
         bits |= uploads ? ADVICE_UPLOADS : 0;
+        bits |= strstr(name->brief, "MemPoolSetAttribute") != NULL ? ADVICE_ATTRIBUTES : 0;
     }
     return bits;
 }

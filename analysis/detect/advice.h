@@ -47,7 +47,9 @@ enum advice_fact {
     ADVICE_UPLOADS = 1U << 23, /* graphs are uploaded somewhere */
     ADVICE_NO_ROOM = 1U << 24, /* little runs beside: hiding wins less than half */
     ADVICE_HELD = 1U << 25, /* the thread had waited for the device until the gap began or later */
-    ADVICE_FACTS = 26,
+    ADVICE_COMPILED = 1U << 26, /* of PyTorch: torch.compile is used already */
+    ADVICE_ATTRIBUTES = 1U << 27, /* attributes of a pool are set somewhere */
+    ADVICE_FACTS = 28,
 };
 
 /* What advice is about: a cause of gaps, or a detector. */

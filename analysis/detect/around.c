@@ -4,6 +4,7 @@
 #include "analysis/detect/around.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "analysis/base/array.h"
@@ -126,13 +127,18 @@ static double percent(int64_t part_ns, int64_t whole_ns)
     return whole_ns > 0 ? 100.0 * (double)part_ns / (double)whole_ns : 0.0;
 }
 
+static bool has_ops(const struct around *around)
+{
+    return around->steady->first_ns < around->steady->last_ns;
+}
+
 void around_before(const struct around *around, struct buf *out)
 {
     const struct trace *trace = around->facts->trace;
     int64_t capture_ns = trace->end_ns - trace->begin_ns;
-    int64_t ns = around->steady->first_ns - trace->begin_ns;
+    int64_t ns = has_ops(around) ? around->steady->first_ns - trace->begin_ns : -1;
     char time[TIMEFMT_BYTES];
-    if (around->steady->first_ns >= around->steady->last_ns || ns < capture_ns / LEAST_SHARE) {
+    if (ns < capture_ns / LEAST_SHARE || ns < 0) {
         return;
     }
     buf_addf(out, "Before the first op: %s, %.1f %% of the capture", timefmt_duration(ns, time),
@@ -163,9 +169,9 @@ void around_after(const struct around *around, struct buf *out)
 {
     const struct trace *trace = around->facts->trace;
     int64_t capture_ns = trace->end_ns - trace->begin_ns;
-    int64_t ns = trace->end_ns - around->steady->last_ns;
+    int64_t ns = has_ops(around) ? trace->end_ns - around->steady->last_ns : -1;
     char time[TIMEFMT_BYTES];
-    if (around->steady->first_ns >= around->steady->last_ns || ns < capture_ns / LEAST_SHARE) {
+    if (ns < capture_ns / LEAST_SHARE || ns < 0) {
         return;
     }
     buf_addf(out, "After the last op: %s, %.1f %% of the capture", timefmt_duration(ns, time),
@@ -237,7 +243,7 @@ void around_start_up(const struct around *around, struct buf *out)
 {
     const struct steady *steady = around->steady;
     char time[TIMEFMT_BYTES];
-    int64_t ns = steady->begin_ns - steady->first_ns;
+    int64_t ns = steady->is_there ? steady->begin_ns - steady->first_ns : 0;
     if (steady->is_there && ns >= (steady->last_ns - steady->first_ns) / LEAST_SHARE) {
         buf_addf(out, "Start-up before it, from the first op on: %s", timefmt_duration(ns, time));
         put_time(around, steady->first_ns, steady->begin_ns, out);
@@ -248,7 +254,7 @@ void around_end(const struct around *around, struct buf *out)
 {
     const struct steady *steady = around->steady;
     char time[TIMEFMT_BYTES];
-    int64_t ns = steady->last_ns - steady->end_ns;
+    int64_t ns = steady->is_there ? steady->last_ns - steady->end_ns : 0;
     if (steady->is_there && ns >= (steady->last_ns - steady->first_ns) / LEAST_SHARE) {
         buf_addf(out, "After it, to the last op: %s", timefmt_duration(ns, time));
         put_time(around, steady->end_ns, steady->last_ns, out);

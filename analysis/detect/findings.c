@@ -179,7 +179,11 @@ static void drop_all(struct findings_maker *maker)
 
 uint32_t findings_program(const struct findings_maker *maker, uint32_t process)
 {
-    return process == TRACE_NONE ? 0 : program_words(&maker->programs[process]);
+    if (process == TRACE_NONE) {
+        return 0;
+    }
+    const struct program *program = &maker->programs[process];
+    return program_words(program) | (program->is_compiled ? ADVICE_COMPILED : 0);
 }
 
 const char *findings_advice(struct findings_maker *maker, int topic, uint32_t facts,

@@ -137,7 +137,7 @@ static void put_facts(const int64_t *fact_ns, int64_t exposed_ns, struct buf *ou
         while (told[i].fact >> bit != 1) {
             bit++;
         }
-        if (fact_ns[bit] * 100 >= exposed_ns || told[i].if_none) {
+        if ((fact_ns[bit] > 0 && fact_ns[bit] >= exposed_ns / 100) || told[i].if_none) {
             buf_addf(out, "%s%.0f %% %s", between, findings_percent(fact_ns[bit], exposed_ns),
                      told[i].words);
             between = ", ";

@@ -11,6 +11,7 @@
 #include "analysis/store/store.h"
 
 enum {
+    COMPILED = 1 << 7, /* of a sign: made by torch.compile */
     LIBRARY_ROWS = 1 << 16, /* texts of the file that are looked through for libraries */
 };
 
@@ -25,9 +26,9 @@ static const struct sign KERNELS[] = {
     {"at::native", PROGRAM_TORCH, false},
     {"at_cuda_detail", PROGRAM_TORCH, false},
     {"c10::", PROGRAM_TORCH, false},
-    {"triton_poi_fused", PROGRAM_TORCH, true},
-    {"triton_red_fused", PROGRAM_TORCH, true},
-    {"triton_per_fused", PROGRAM_TORCH, true},
+    {"triton_poi_fused", PROGRAM_TORCH | COMPILED, true},
+    {"triton_red_fused", PROGRAM_TORCH | COMPILED, true},
+    {"triton_per_fused", PROGRAM_TORCH | COMPILED, true},
     {"tensorflow::", PROGRAM_TENSORFLOW, false},
     {"loop_add_fusion", PROGRAM_JAX, true},
     {"loop_multiply_fusion", PROGRAM_JAX, true},
@@ -102,6 +103,8 @@ static bool is_python(const char *name)
 
 static void tell(struct program *program, uint8_t flags, uint8_t sign)
 {
+    program->is_compiled |= (flags & COMPILED) != 0;
+    flags &= (uint8_t)~COMPILED;
     program->flags |= flags;
     program->signs |= (flags & PROGRAM_FRAMEWORKS) != 0 ? sign : 0;
 }
@@ -142,7 +145,7 @@ static void lane_tells(const struct trace *trace, const struct trace_lane *lane,
         const struct name_told *one = &names[name[i]];
         if (one->flags != 0) {
             tell(program, one->flags, one->sign);
-            if ((program->flags & all) == all) {
+            if (((program->flags | (program->is_compiled ? COMPILED : 0)) & all) == all) {
                 return;
             }
         }

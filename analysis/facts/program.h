@@ -32,6 +32,7 @@ enum program_sign {
 struct program {
     uint8_t flags; /* enum program_flag */
     uint8_t signs; /* enum program_sign, of the frameworks */
+    bool is_compiled; /* PyTorch: kernels that torch.compile has made */
 };
 
 struct store;

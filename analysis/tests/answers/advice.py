@@ -63,6 +63,20 @@ def waits(named, kernel="step", library=None, range_=None):
     return write
 
 
+def pool_with_threshold(c):
+    c.api("cudaMemPoolSetAttribute_v11020", 0, 2 * US)
+    allocates("cudaMallocAsync_v11020", "cudaFreeAsync_v11020")(c)
+
+
+def small_kernels(kernel):
+    """One small kernel in 14 us, of a Python program."""
+    def write(c):
+        c.process(1000, "python3")
+        for i in range(400):
+            c.launch(kernel, i * 14 * US, i * 14 * US + 6 * US, i * 14 * US + 9 * US)
+    return write
+
+
 def first_launches(c):
     """Each launch is the first of its kernel, and takes 3 ms."""
     for i in range(12):
@@ -110,6 +124,13 @@ CASES = [
      ["Other work takes 9.98 ms: copying beside it can hide no more than that. Copy less"], ["from pinned memory"]),
     ("a pool", allocates("cudaMallocAsync_v11020", "cudaFreeAsync_v11020"), "analyze",
      ["allocation or free", "cudaMallocAsync (34.2 ms)", "release threshold"], ["from a pool", "PyTorch"]),
+    ("a pool whose attributes are set", pool_with_threshold, "analyze", ["whose attributes are set"],
+     ["gives its memory back"]),
+    ("small launches of PyTorch", small_kernels(TORCH_KERNEL), "analyze", ["too many small launches", "torch.compile"],
+     ["is used already"]),
+    ("small launches of compiled PyTorch", small_kernels("triton_poi_fused_add_mul_3"), "analyze",
+     ["too many small launches", "torch.compile is used already", "reduce-overhead"], []),
+    ("small launches of no framework", small_kernels("tiny"), "analyze", ["too many small launches"], ["torch", "jit"]),
     ("no pool", allocates("cudaMalloc_v3020", "cudaFree_v3020"), "analyze",
      ["allocation or free", "from a pool (cudaMallocAsync)"], ["release threshold"]),
     ("host memory", allocates("cudaHostAlloc_v3020"), "analyze",
