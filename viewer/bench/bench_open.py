@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """How long a person waits for a capture, in a terminal: for the first frame and for all figures, the
-first time and again, and the longest time in which a key does nothing.
+first time and again, and the longest time in which a key does nothing; and how much sooner commands
+answer on a capture that was opened before.
 
 bench_open.py PROGRAM BENCH_LOAD CAPTURE
 
@@ -96,6 +97,31 @@ def open_once(folder):
     return first, final, silent, screen.close()
 
 
+def seconds(folder, *words):
+    environment = dict(os.environ, XDG_CACHE_HOME=folder, CUTLINE_CONFIG="/dev/null")
+    best = None
+    for _ in range(ROUNDS):
+        began = time.monotonic()
+        subprocess.run([program, *words, capture], check=True, stdout=subprocess.DEVNULL, env=environment)
+        taken = time.monotonic() - began
+        best = taken if best is None else min(best, taken)
+    return best
+
+
+def commands(select):
+    """Each command from the capture, and from what is kept of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        seconds(folder, "view", "--dump")
+        kept = sum(os.path.getsize(os.path.join(folder, "cutline", name))
+                   for name in os.listdir(os.path.join(folder, "cutline")))
+        print(f"open      what is kept is {kept / os.path.getsize(capture):.2f} of the capture's size")
+        for words in (("stats", "-r", "cuda_gpu_kern_sum"), ("analyze", "-r", "idle_gaps"), ("analyze",)):
+            cold = seconds(folder, words[0], "--no-cache", *words[1:])
+            again = seconds(folder, *words)
+            print(f"open      {' '.join(words):29} cold {cold:.2f} s = {cold / select:.2f} x SELECT, again "
+                  f"{again:.2f} s = {again / cold:.3f} x cold")
+
+
 def main():
     if shutil.which("tmux") is None:
         print("open      skipped: no tmux")
@@ -120,6 +146,7 @@ def main():
               f"{best[1]:.2f} s = {best[1] / select:.3f} x")
         print(f"open      {name:5} longest without reaction {best[2] * 1e3:.0f} ms, peak {best[3] / events:.1f} "
               "bytes an event")
+    commands(select)
 
 
 main()
