@@ -42,18 +42,20 @@ enum action_group {
 
 /* clang-format off */
 #define ACTIONS_TIME(X) \
-    X(pan_left, "pan-left", "h Left", VIEW, TIME, "move left by a tenth of the screen; 3h: by 3 columns") \
-    X(pan_right, "pan-right", "l Right", VIEW, TIME, "move right") \
-    X(page_left, "page-left", "H S-Left C-b", VIEW, TIME, "move left by a screen") \
-    X(page_right, "page-right", "L S-Right C-f", VIEW, TIME, "move right by a screen") \
+    X(pan_left, "pan-left", "h S-Left", VIEW, TIME, "move left by a tenth of the screen; 3h: by 3 columns") \
+    X(pan_right, "pan-right", "l S-Right", VIEW, TIME, "move right") \
+    X(page_left, "page-left", "H C-b", VIEW, TIME, "move left by a screen") \
+    X(page_right, "page-right", "L C-f", VIEW, TIME, "move right by a screen") \
     X(zoom_in, "zoom-in", "+ =", VIEW, TIME, "zoom in about the selected event or the cursor") \
     X(zoom_out, "zoom-out", "- _", VIEW, TIME, "zoom out") \
+    X(cursor_left, "cursor-left", "Left", VIEW, TIME, "the cursor to the left by a column; 9: by 9") \
+    X(cursor_right, "cursor-right", "Right", VIEW, TIME, "the cursor to the right") \
     X(zoom_selected, "zoom-selected", "z", VIEW, TIME, "zoom so that the selected event or gap, or A to B, fills the screen") \
     X(fit_gpu, "fit-gpu", "a", VIEW, TIME, "show all GPU work") \
     X(fit_all, "fit-all", "A", VIEW, TIME, "show the whole capture") \
     X(time_first, "time-first", "0 Home", VIEW, TIME, "go to the first event") \
     X(time_last, "time-last", "$ End", VIEW, TIME, "go to the last event") \
-    X(goto_time, "goto", "G @", VIEW, TIME, "go to a time: 12.5s, 800ms, +3ms, -1s") \
+    X(goto_time, "goto", "G @", VIEW, TIME, "go to a time: 12.5s, +3ms, -1s; or of the wall clock: 13:33:20.2") \
     X(mark, "mark", "m", VIEW, TIME, "mark A, then B: what is between them is measured") \
     X(marks_clear, "marks-clear", "M", VIEW, TIME, "forget A and B") \
     X(back, "back", "u C-o", VIEW, TIME, "back to the view before") \
@@ -88,7 +90,7 @@ enum action_group {
     X(same_previous, "same-previous", "(", VIEW, EVENTS, "previous event of the same name") \
     X(gap_next, "gap-next", "]", VIEW, EVENTS, "next idle gap of the GPU") \
     X(gap_previous, "gap-previous", "[", VIEW, EVENTS, "previous idle gap of the GPU") \
-    X(escape, "escape", "Esc", VIEW, EVENTS, "forget the selection and the marks of a search")
+    X(escape, "escape", "Esc", VIEW, EVENTS, "forget the selection and the marks of a search; again: A and B")
 
 #define ACTIONS_FIND(X) \
     X(search, "search", "/", VIEW, FIND, "search names by regular expression") \
@@ -119,7 +121,7 @@ enum action_group {
     X(other, "other", "C-w", VIEW, OTHER, "with two captures: the focus to the other one") \
     X(align, "align", "&", VIEW, OTHER, "with two captures: align them at a range; empty: first kernel") \
     X(names, "names", "V", VIEW, OTHER, "names: short with what tells them apart, full, mangled") \
-    X(palette, "palette", ":", VIEW, OTHER, "run an action by its name") \
+    X(palette, "palette", ":", VIEW, OTHER, "run an action by its name; or q, w FILE, bookmark NAME, a time") \
     X(reload, "reload", "F5", VIEW, OTHER, "read the file again") \
     X(redraw, "redraw", "C-l", VIEW, OTHER, "draw the whole screen again") \
     X(quit, "quit", "q", VIEW, OTHER, "leave")

@@ -198,6 +198,8 @@ struct app {
     enum app_ask ask;
     char asked[PROMPT_BYTES];
     enum app_take take; /* what the terminal is asked to hand out; TAKE_NONE = nothing */
+    char take_name
+        [APP_TITLE_BYTES]; /* the file to write it to, "" = a free name, and the clipboard */
     struct buf taken; /* its text, where it does not need the screen */
     int mark_count; /* of A and B: 0, 1, 2 */
     int64_t mark_ns[2];

@@ -23,11 +23,70 @@ static int command_search(struct app *app, const char *text, struct err *err)
     return 0;
 }
 
+static int command_bookmark(struct app *app, const char *text, struct err *err)
+{
+    int before = app->bookmark_count;
+    (void)err;
+    verb_bookmark(app, 0);
+    if (app->bookmark_count > before) {
+        (void)snprintf(app->bookmarks[before].text, sizeof app->bookmarks[before].text, "%.90s",
+                       text);
+    }
+    return 0;
+}
+
+static int command_quit(struct app *app, const char *text, struct err *err)
+{
+    if (text[0] != '\0') {
+        return err_set(err, "q takes nothing");
+    }
+    app->quit = true;
+    return 0;
+}
+
+/* The frame as a new file: a picture where the name ends so, else text. */
+static int command_write(struct app *app, const char *text, struct err *err)
+{
+    size_t len = strlen(text);
+    if (len == 0 || len >= sizeof app->take_name) {
+        return err_set(err, len == 0 ? "w takes the name of a file: w frame.txt, w frame.svg"
+                                     : "the name of the file is too long");
+    }
+    memcpy(app->take_name, text, len + 1);
+    app->take = len > 4 && strcmp(text + len - 4, ".svg") == 0 ? TAKE_SVG : TAKE_SCREEN;
+    return 0;
+}
+
+/* What people type who know vi. */
+static const struct command_word {
+    const char *word;
+    int (*run)(struct app *app, const char *text, struct err *err);
+} COMMAND_WORDS[] = {
+    {"q", command_quit},
+    {"q!", command_quit},
+    {"w", command_write},
+};
+
+/* A word of vi's, or a time: 1 = it was one, and what was asked is done; -1: it cannot be (err). */
+static int command_short(struct app *app, const char *line, size_t name_len, const char *text,
+                         struct err *err)
+{
+    for (size_t i = 0; i < sizeof COMMAND_WORDS / sizeof COMMAND_WORDS[0]; i++) {
+        const struct command_word *word = &COMMAND_WORDS[i];
+        if (strlen(word->word) == name_len && memcmp(word->word, line, name_len) == 0) {
+            return word->run(app, text, err) == 0 ? 1 : -1;
+        }
+    }
+    if (strchr("0123456789+-", line[0]) != NULL) {
+        return app_goto(app, line, err) == 0 ? 1 : -1;
+    }
+    return 0;
+}
+
 static const struct command_text COMMAND_TEXTS[] = {
-    {ACTION_goto_time, app_goto},
-    {ACTION_filter, app_set_filter},
-    {ACTION_search, command_search},
-    {ACTION_row_filter, app_set_row_filter},
+    {ACTION_goto_time, app_goto},        {ACTION_filter, app_set_filter},
+    {ACTION_search, command_search},     {ACTION_row_filter, app_set_row_filter},
+    {ACTION_bookmark, command_bookmark},
 };
 
 int app_command(struct app *app, const char *line, struct err *err)
@@ -38,6 +97,10 @@ int app_command(struct app *app, const char *line, struct err *err)
     const char *text = line + name_len + strspn(line + name_len, " ");
     if (name_len == 0) {
         return 0;
+    }
+    int done = command_short(app, line, name_len, text, err);
+    if (done != 0) {
+        return done > 0 ? 0 : -1;
     }
     enum action_id action = action_by_name(line, name_len);
     if (action == ACTION_COUNT || ACTION_TABLE[action].context == ACTION_PROMPT) {

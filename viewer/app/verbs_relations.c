@@ -198,6 +198,24 @@ void verb_step_zoom(struct app *app, int count)
                 app->trace->events[TRACE_NVTX].end_ns[step], 96);
 }
 
+/* Says which edge A or B is. */
+static void relations_say_mark(struct app *app, bool second)
+{
+    char at[TIMEFMT_BYTES];
+    const char *edge = second ? "end" : "begin";
+    const char *next = second ? "" : "; go on to the end of the span and press the key again";
+    char mark = second ? 'B' : 'A';
+    if (app_has_gap(app)) {
+        app_say(app, "%c is the %s of the idle gap%s", mark, edge, next);
+    } else if (app_has_event(app)) {
+        app_say(app, "%c is the %s of %.80s%s", mark, edge, app_event_name(app, app->event)->brief,
+                next);
+    } else {
+        app_say(app, "%c is the cursor, %s%s", mark,
+                timefmt_at(app->mark_ns[second ? 1 : 0], app->window.ns_per_col, at), next);
+    }
+}
+
 void verb_mark(struct app *app, int count)
 {
     int64_t t_ns = window_time(&app->window, app->cursor_col);
@@ -211,10 +229,9 @@ void verb_mark(struct app *app, int count)
     app->mark_count = app->mark_count == 2 ? 0 : app->mark_count;
     app->mark_ns[app->mark_count++] = t_ns;
     app->span_stamp++;
+    relations_say_mark(app, second);
     if (second) {
         app_unselect(app);
-    } else {
-        app_say(app, "A is set; go on to the end of the span and press the key again");
     }
 }
 

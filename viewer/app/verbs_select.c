@@ -296,9 +296,11 @@ void verb_escape(struct app *app, int count)
     (void)count;
     if (app->detail_open) {
         app->detail_open = false;
-    } else {
+    } else if (app->search.shown || app_has_event(app) || app_has_gap(app)) {
         app->search.shown = false;
         app_unselect(app);
+    } else if (app->mark_count > 0) {
+        verb_marks_clear(app, 0);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "analysis/base/timefmt.h"
 #include "analysis/base/times.h"
 #include "viewer/app/app_internal.h"
+#include "viewer/app/wall_clock.h"
 
 enum {
     VIEW_PAN_PARTS = 10,
@@ -115,6 +116,32 @@ void verb_page_right(struct app *app, int count)
     app_look(app, window_pan(&app->window, (int64_t)app->window.cols * (count > 0 ? count : 1)));
 }
 
+/* Moves the cursor; at the edge of the screen the window goes along. */
+static void view_cursor(struct app *app, int64_t cols)
+{
+    char at[TIMEFMT_BYTES];
+    int64_t col = app->cursor_col + cols;
+    int64_t last = app->window.cols - 1;
+    app_unselect(app);
+    if (col < 0 || col > last) {
+        app_look(app, window_pan(&app->window, col < 0 ? col : col - last));
+        col = col < 0 ? 0 : last;
+    }
+    app->cursor_col = (int)col;
+    app_say(app, "cursor at %s",
+            timefmt_at(window_time(&app->window, app->cursor_col), app->window.ns_per_col, at));
+}
+
+void verb_cursor_left(struct app *app, int count)
+{
+    view_cursor(app, -(int64_t)(count > 0 ? count : 1));
+}
+
+void verb_cursor_right(struct app *app, int count)
+{
+    view_cursor(app, count > 0 ? count : 1);
+}
+
 void verb_zoom_in(struct app *app, int count)
 {
     view_zoom(app, count, true, INT64_MAX);
@@ -196,7 +223,12 @@ int app_goto(struct app *app, const char *text, struct err *err)
 {
     bool relative = text[0] == '+' || text[0] == '-';
     int64_t t_ns = 0;
-    if (timefmt_parse(text[0] == '+' ? text + 1 : text, INT64_C(1000000000), &t_ns, err) != 0) {
+    if (wall_clock_is(text)) {
+        if (wall_clock_parse(app->trace, text, &t_ns, err) != 0) {
+            return -1;
+        }
+    } else if (timefmt_parse(text[0] == '+' ? text + 1 : text, INT64_C(1000000000), &t_ns, err) !=
+               0) {
         return -1;
     }
     app_remember(app);

@@ -53,10 +53,28 @@ static int open_copy(enum app_take take, char *name)
     return -1;
 }
 
+/* Writes to the file that was named, which must be a new one. */
+static void save_named(struct app *app, const struct buf *text)
+{
+    int fd = open(app->take_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0 || write_all(fd, text) != 0) {
+        app_fail(app, "%.180s: %s", app->take_name, strerror(errno));
+    } else {
+        app_say(app, "written: %.180s", app->take_name);
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+}
+
 /* Writes a copy and says so. */
 static void save_copy(struct app *app, const struct buf *text)
 {
     char name[NAME_BYTES];
+    if (app->take_name[0] != '\0') {
+        save_named(app, text);
+        return;
+    }
     bool copied = app->take != TAKE_SVG;
     int fd = open_copy(app->take, name);
     if (fd < 0 || write_all(fd, text) != 0) {
@@ -79,13 +97,14 @@ void hand_out(struct terminal *term, struct app *app, const struct frame_style *
     if (taken_make(app, style, term_theme(term), &text, &err) != 0) {
         app_fail(app, "%s", err.text);
     } else {
-        if (app->take != TAKE_SVG) {
+        if (app->take != TAKE_SVG && app->take_name[0] == '\0') {
             taken_clipboard(&text, &clip);
             term_send(term, buf_text(&clip), clip.len);
         }
         save_copy(app, &text);
     }
     app->take = TAKE_NONE;
+    app->take_name[0] = '\0';
     buf_free(&text);
     buf_free(&clip);
 }

@@ -77,7 +77,7 @@ static void loop_resize(struct terminal *term, struct session *session)
     session_resize(session, cols, rows);
 }
 
-/* Ctrl-C in a prompt only closes the prompt. */
+/* Ctrl-C in a prompt, a list or the help only closes that. */
 static bool loop_interrupted(struct session *session)
 {
     struct app *app = session_app(session);
@@ -85,11 +85,16 @@ static bool loop_interrupted(struct session *session)
     if (term_signal() != SIGINT) {
         return false;
     }
-    if (app->prompt.kind == PROMPT_NONE) {
+    if (app->prompt.kind != PROMPT_NONE) {
+        session_key(session, &key);
+    } else if (app->help_open) {
+        app_run(app, ACTION_help_close, 0);
+    } else if (app->list.kind != PANEL_NONE) {
+        app_run(app, ACTION_list_close, 0);
+    } else {
         return false;
     }
     term_forget_signal();
-    session_key(session, &key);
     return true;
 }
 

@@ -200,6 +200,21 @@ expect 'status=0'
 grep -q 'GPU 0' "$work/cutline-copy-4.txt"
 grep -q '^cutline view --at' "$work/cutline-copy-5.txt"
 
+echo ":w writes a new file of that name, :q leaves, Ctrl-C in a list only closes it"
+send "clear; $view; echo sta''tus=\$?" Enter
+expect '? help'
+send ':w frame.txt' Enter
+expect 'written: frame.txt'
+send ':w frame.txt' Enter
+expect 'frame.txt: File exists'
+send 'g'
+expect 'Idle gaps in view'
+send 'C-c'
+gone 'Idle gaps in view'
+send ':q' Enter
+expect 'status=0'
+grep -q 'GPU 0' "$work/frame.txt"
+
 echo "what is kept of a capture replaces a link, and is not read from a pipe"
 kept=$(ls "$XDG_STATE_HOME"/cutline/demo.sqlite-*)
 rm "$kept"
