@@ -1,4 +1,7 @@
-/* help: the keys as they are configured, from the action table. */
+/*
+ * help: what one sees first: the current row, the colours and signs, the words; then the keys as they
+ * are configured, from the action table: those of an open list before the others.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -108,19 +111,126 @@ static void help_signs(struct parts *parts, struct help_page *page)
     }
 }
 
+/* What a row shows, by its kind and the begin of its label; the first that fits. */
+static const struct help_row {
+    uint8_t kind; /* enum row_kind */
+    bool device; /* of a device */
+    const char *label;
+    const char *text;
+} HELP_ROWS[] = {
+    {ROW_DEVICE, true, "", "how busy it is in each column, all streams; red: nothing runs"},
+    {ROW_SERIES, true, "queued", "ops that are launched and have not begun: they wait"},
+    {ROW_SERIES, true, "memory", "memory of the device that is allocated"},
+    {ROW_SERIES, true, "", "a metric of the GPU, as it was sampled"},
+    {ROW_SERIES, false, "launch/ms",
+     "kernels and graphs that the process launches in a millisecond"},
+    {ROW_SERIES, false, "", "a value over time; the number is the largest in sight"},
+    {ROW_LANE, true, "stream", "ops of a stream; the percent: busy part of the time in sight"},
+    {ROW_LANE, true, "mem ops", "copies and sets of the device, of all its streams"},
+    {ROW_LANE, true, "NVTX", "ranges, drawn where the work ran that was launched in them"},
+    {ROW_LANE, false, "NVTX s/e", "ranges from a start to an end, which may overlap"},
+    {ROW_LANE, false, "NVTX", "ranges of a thread, where it opened and closed them"},
+    {ROW_LANE, false, "API", "CUDA calls of a thread"},
+    {ROW_LANE, false, "marks", "NVTX marks: points in time"},
+    {ROW_LANE, false, "OSRT", "calls of the operating system"},
+    {ROW_LANE, false, "overhead", "time that the profiler took"},
+    {ROW_LANE, false, "+", "what is inside of the row above, or overlaps with it"},
+    {ROW_LANE, true, "+", "what is inside of the row above, or overlaps with it"},
+    {ROW_LANE, false, "", "events of a thread"},
+    {ROW_LANE, true, "", "ops of the device"},
+    {ROW_PROCESS, false, "", "a process; Space folds its rows"},
+    {ROW_GROUP, false, "", "rows that are folded; Space opens them"},
+};
+
+/* Words of the screen. */
+static const struct help_word {
+    const char *word;
+    const char *text;
+} HELP_WORDS[] = {
+    {"compute, comm", "kernels; NCCL kernels, which may spin while they wait"},
+    {"both", "computation and communication at the same time"},
+    {"only copies", "copies while no kernel runs"},
+    {"idle", "nothing runs on the device; ] and [ go from gap to gap"},
+    {"queued 6 ms", "of an op: it was launched so long before it began"},
+    {"name \xc2\xb7 words", "behind the dot: what others of this short name lack"},
+};
+
+enum {
+    HELP_WORD_COUNT = sizeof HELP_WORDS / sizeof HELP_WORDS[0],
+    HELP_ROW_COUNT = sizeof HELP_ROWS / sizeof HELP_ROWS[0],
+    HELP_WORD_COLS = 16
+};
+
+static void help_head(const struct parts *parts, struct help_page *page, const char *title)
+{
+    int y = help_next(page);
+    if (y >= 0) {
+        struct canvas_pen pen = parts_pen(parts, y, ROLE_LIST_HEAD);
+        (void)canvas_text_cut(&pen, title, strlen(title));
+    }
+}
+
+static void help_word(const struct parts *parts, struct help_page *page, const char *word,
+                      const char *text)
+{
+    int y = help_next(page);
+    int narrow = parts->at->cols < 60 ? 12 : 2 + HELP_WORD_COLS;
+    if (y >= 0) {
+        struct canvas_pen pen = canvas_pen(parts->canvas, y, 2, narrow, ROLE_STATUS_KEY);
+        (void)canvas_text_cut(&pen, word, strlen(word));
+        pen = canvas_pen(parts->canvas, y, narrow + 1, parts->at->cols, ROLE_TEXT);
+        (void)canvas_text_cut(&pen, text, strlen(text));
+    }
+}
+
+/* The row on which the person stands. */
+static void help_here(const struct parts *parts, struct help_page *page)
+{
+    const struct app *app = parts->app;
+    if (app->rows.count == 0) {
+        return;
+    }
+    const struct row *row = &app->rows.list[app->row];
+    for (int i = 0; i < HELP_ROW_COUNT; i++) {
+        const struct help_row *one = &HELP_ROWS[i];
+        if (one->kind == row->kind && one->device == (row->device != TRACE_NONE) &&
+            strncmp(row->label, one->label, strlen(one->label)) == 0) {
+            help_head(parts, page, "This row");
+            help_word(parts, page, row->label, one->text);
+            return;
+        }
+    }
+}
+
+/* All lines: those in sight are painted, the others only counted. */
+static void help_lines(struct parts *parts, struct help_page *page)
+{
+    bool list = parts->app->list.kind != PANEL_NONE;
+    if (list) {
+        help_group(parts, ACTION_GROUP_IN_LIST, page);
+    }
+    help_here(parts, page);
+    help_signs(parts, page);
+    help_head(parts, page, "Words");
+    for (int i = 0; i < HELP_WORD_COUNT; i++) {
+        help_word(parts, page, HELP_WORDS[i].word, HELP_WORDS[i].text);
+    }
+    for (int group = 0; group < ACTION_GROUP_COUNT; group++) {
+        if (!list || group != ACTION_GROUP_IN_LIST) {
+            help_group(parts, (enum action_group)group, page);
+        }
+    }
+}
+
 void parts_help(struct parts *parts)
 {
+    struct help_page all = {0};
     struct help_page page = {.y = parts->at->list_row, .first = parts->app->help_first};
-    int total = (int)ACTION_COUNT + (int)ACTION_GROUP_COUNT + 1 + (int)HELP_SIGN_COUNT;
+    help_lines(parts, &all);
     page.end = page.y + parts->at->list_rows;
-    if (page.first + parts->at->list_rows > total) {
-        page.first = total - parts->at->list_rows;
+    if (page.first + parts->at->list_rows > all.line) {
+        page.first = all.line - parts->at->list_rows;
     }
     page.first = page.first < 0 ? 0 : page.first;
-    for (int group = 0; group < ACTION_GROUP_COUNT; group++) {
-        if (group == ACTION_GROUP_IN_LIST) {
-            help_signs(parts, &page);
-        }
-        help_group(parts, (enum action_group)group, &page);
-    }
+    help_lines(parts, &page);
 }
