@@ -4,6 +4,7 @@
  */
 #include "viewer/app/detail.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,9 +15,12 @@
 #include "analysis/facts/failures.h"
 #include "analysis/facts/nvtx_path.h"
 #include "analysis/facts/queue.h"
+#include "analysis/report/gpu_rows.h"
+#include "analysis/report/occupancy.h"
 #include "analysis/store/schema.h"
 #include "analysis/store/store.h"
 #include "viewer/app/app_internal.h"
+#include "viewer/app/detail_fields.h"
 
 /* The columns of a table of the file. */
 struct detail_table {
@@ -74,6 +78,8 @@ void detail_free(struct detail *detail)
     arena_free(&detail->arena);
     store_close(detail->store);
     detail->store = NULL;
+    free(detail->devices);
+    detail->devices = NULL;
 }
 
 static void detail_add(struct detail *detail, const char *key, const char *value, size_t len)
@@ -178,6 +184,37 @@ static void detail_kernel(struct detail *detail)
     }
 }
 
+/* The occupancy that the launch allows and what limits it, as a field. */
+static void detail_occupancy(struct app *app, uint32_t device)
+{
+    struct detail *detail = &app->detail;
+    char text[TIMEFMT_BYTES * 2];
+    if (detail->store == NULL || device >= app->trace->device_count) {
+        return;
+    }
+    if (detail->devices == NULL) {
+        detail->devices = calloc((size_t)app->trace->device_count + 1, sizeof *detail->devices);
+        if (detail->devices == NULL ||
+            occupancy_devices(app->trace, detail->store, detail->devices, NULL) != 0) {
+            return;
+        }
+    }
+    /* Numbers that no launch has are taken as unknown. */
+    const struct gpu_row row = {
+        .block = {detail_number(detail, "blockX", -1), detail_number(detail, "blockY", -1),
+                  detail_number(detail, "blockZ", -1)},
+        .registers = detail_number(detail, "registersPerThread", -1),
+        .static_smem_bytes = detail_number(detail, "staticSharedMemory", -1),
+        .dynamic_smem_bytes = detail_number(detail, "dynamicSharedMemory", -1)};
+    const struct occupancy_launch launch = occupancy_launch_of(&row);
+    const struct occupancy found = occupancy_of(&detail->devices[device], &launch);
+    if (found.percent >= 0) {
+        int len = snprintf(text, sizeof text, "at most %.1f %%", found.percent);
+        detail_add(detail, "occupancy", text, (size_t)len);
+        detail_add(detail, "limited by", found.limiter, strlen(found.limiter));
+    }
+}
+
 static void detail_copy(struct detail *detail, int64_t ns)
 {
     char bytes[TIMEFMT_BYTES];
@@ -216,6 +253,7 @@ static void detail_facts(struct app *app, const struct trace_name *name)
     buf_addf(&detail->facts, "   at %s", timefmt_at(begin_ns, 1000, text));
     if (name->kind == TRACE_KERNEL) {
         detail_kernel(detail);
+        detail_occupancy(app, lane->device);
     } else if (name->kind == TRACE_MEMCPY || name->kind == TRACE_MEMSET ||
                name->kind == TRACE_MIGRATION) {
         detail_copy(detail, ns);
@@ -455,6 +493,7 @@ static void detail_event(struct app *app)
     if (changed) {
         buf_adds(&detail->facts, "   (the file has changed: no more is known)");
     }
+    detail_fields_shape(detail);
     if (app->event.table == TRACE_GPU) {
         detail_launched(app);
     } else if (app->event.table == TRACE_API) {

@@ -14,6 +14,7 @@
 #include "analysis/base/buf.h"
 
 struct app;
+struct occupancy_device;
 struct store;
 
 enum {
@@ -42,6 +43,7 @@ struct detail {
     bool made;
     struct store *store; /* owned; opened when first needed */
     bool store_failed;
+    struct occupancy_device *devices; /* owned; read when first needed */
 };
 
 void detail_make(struct app *app);
