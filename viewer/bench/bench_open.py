@@ -19,6 +19,7 @@ import time
 program, bench_load, capture = sys.argv[1:4]
 ROUNDS = 3
 WAIT_S = 180
+PAUSE_S = 0.1
 
 
 class Screen:
@@ -73,26 +74,32 @@ def is_final(text):
     return is_frame(text) and "reading" not in text and "only the first" not in text
 
 
+def picture(text):
+    """All but the line at the bottom, which tells how far the reading is."""
+    return text.rstrip("\n").split("\n")[:-1]
+
+
+def react(screen, key):
+    """The seconds from a key to what it does."""
+    old = picture(screen.text())
+    began = time.monotonic()
+    screen.keys(key)
+    return screen.wait(lambda text: picture(text) != old) - began
+
+
 def open_once(folder):
     """Seconds to the first frame and to all figures, the longest silence, peak bytes."""
     screen = Screen(folder)
     first = screen.wait(is_frame) - screen.began
     silent = 0.0
-    before = screen.text()
     key = "l"
-    while not is_final(before):
-        began = time.monotonic()
-        screen.keys(key)
+    while not is_final(screen.text()):
+        silent = max(silent, react(screen, key))
         key = "h" if key == "l" else "l"
-        old = before
-        silent = max(silent, screen.wait(lambda text, old=old: text != old) - began)
-        before = screen.text()
+        time.sleep(PAUSE_S)  # the processors are for the reading
     final = time.monotonic() - screen.began
     for key in "lhlhlh":
-        began = time.monotonic()
-        old = screen.text()
-        screen.keys(key)
-        silent = max(silent, screen.wait(lambda text, old=old: text != old) - began)
+        silent = max(silent, react(screen, key))
     time.sleep(0 if os.environ.get("CUTLINE_BENCH_HASTE") else 4)  # what is kept is written meanwhile
     return first, final, silent, screen.close()
 
