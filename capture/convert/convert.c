@@ -24,9 +24,7 @@
 enum {
     SORT_BYTES_MIN = 64 << 20,
     BIG_CAPTURE_BYTES = 256 << 20, /* from here on larger pages are worth it */
-    BIG_PAGE_BYTES = 65536,
-    CLOCK_STEP_NS = 10000,
-    FOREIGN_NS = 1000000000 /* how far outside the session a time may lie */
+    BIG_PAGE_BYTES = 65536
 };
 
 /* ---- setup ----------------------------------------------------------------------------------- */
@@ -278,94 +276,6 @@ static int find_spools(struct convert *c, struct err *err)
     return result < 0 ? -1 : order_procs(c, err);
 }
 
-/* ---- clocks ---------------------------------------------------------------------------------- */
-
-/* Time 0: the making of the session, or of the first spool where its page is lost. */
-static int begin_clocks(struct convert *c, struct err *err)
-{
-    if (c->control) {
-        c->zero_mono_ns = c->control->created_mono_ns;
-        c->zero_real_ns = c->control->created_real_ns;
-        if (clock_map_add(&c->real, c->zero_real_ns, c->zero_mono_ns) < 0 ||
-            (c->control->created_tsc &&
-             clock_map_add(&c->tsc, (int64_t)c->control->created_tsc, c->zero_mono_ns) < 0)) {
-            return err_nomem(err, "clocks");
-        }
-    } else if (c->procs_n > 0) {
-        c->zero_mono_ns = c->procs[0].created_mono_ns;
-    }
-    return 0;
-}
-
-/* Whether the clocks that run now are those of the session: the same machine, not started again
- * since, which would have moved CLOCK_MONOTONIC against CLOCK_REALTIME. */
-static bool same_boot(const struct convert *c, const struct clock_anchor *now)
-{
-    const int64_t most = 10 * (int64_t)FOREIGN_NS;
-    char host[sizeof c->procs->host] = "";
-    if (!c->control || c->procs_n == 0 || gethostname(host, sizeof host - 1) != 0 ||
-        strcmp(host, c->procs[0].host) != 0) {
-        return false;
-    }
-    int64_t moved =
-        clock_off(now->real_ns - now->mono_ns, clock_off(c->zero_real_ns, c->zero_mono_ns));
-    return moved < most && moved > -most && now->mono_ns > c->zero_mono_ns;
-}
-
-/* The last moment that is known of the session. */
-static int64_t last_moment(const struct convert *c)
-{
-    int64_t last = c->zero_mono_ns;
-    for (size_t i = 0; i < c->procs_n; i++) {
-        const struct convert_proc *proc = &c->procs[i];
-        last = proc->sealed_mono_ns > last ? proc->sealed_mono_ns : last;
-        last = proc->created_mono_ns > last ? proc->created_mono_ns : last;
-    }
-    for (size_t i = 0; i < c->real.n; i++) {
-        last = c->real.pairs[i].to > last ? c->real.pairs[i].to : last;
-    }
-    return last;
-}
-
-static int end_clocks(struct convert *c, struct err *err)
-{
-    int64_t last_mono = last_moment(c);
-    struct clock_anchor now;
-    clock_anchor_take(&now);
-    if (c->opts->live || same_boot(c, &now)) {
-        last_mono = c->opts->live ? now.mono_ns : last_mono;
-        if (clock_map_add(&c->real, now.real_ns, now.mono_ns) < 0 ||
-            (now.tsc && clock_map_add(&c->tsc, (int64_t)now.tsc, now.mono_ns) < 0)) {
-            return err_nomem(err, "clocks");
-        }
-    }
-    clock_map_ready(&c->real, CLOCK_STEP_NS, 1.0);
-    clock_map_ready(&c->tsc, 0, 1.0);
-    for (size_t i = 0; i < c->procs_n; i++) {
-        clock_map_ready(&c->procs[i].cupti, 0, 1.0);
-    }
-    if (!c->control && c->real.n > 0) {
-        c->zero_real_ns = c->real.pairs[0].from;
-    }
-    c->end_ns = clock_off(last_mono, c->zero_mono_ns);
-    c->end_ns = c->end_ns < 0 ? 0 : c->end_ns;
-    c->low_ns = -(int64_t)FOREIGN_NS;
-    /* of a killed recorder nobody knows when it ended: the last anchor may be long before */
-    int64_t slack = (c->opts->live ? 1 : 60) * (int64_t)FOREIGN_NS;
-    c->high_ns = c->end_ns > INT64_MAX - slack ? INT64_MAX : c->end_ns + slack;
-    if (c->real.steps > 0 && c->procs_n > 0) {
-        int64_t first = clock_off(c->real.first_step_to, c->zero_mono_ns);
-        if (convert_lose(
-                c, 0,
-                CONVERT_FAULT("clock", "CLOCK_REALTIME was set", (uint64_t)c->real.steps, first),
-                err) < 0) {
-            return -1;
-        }
-        convert_harmless(c, 0, "clock", "CLOCK_REALTIME was set", true);
-    }
-    return 0;
-}
-
 /* ---- the passes ------------------------------------------------------------------------------ */
 
 static int report(struct convert *c, uint64_t done, struct err *err)
@@ -376,28 +286,38 @@ static int report(struct convert *c, uint64_t done, struct err *err)
     return 0;
 }
 
-/* Whether the records of each thread come in the order of time. */
-struct order {
+/* The last record of a thread so far. */
+struct last {
     uint32_t tid;
     uint64_t time;
 };
 
-static int check_order(struct convert_proc *proc, const struct spool_item *item, struct order *last)
+enum {
+    LAST_SLOTS = 64 /* by thread id; threads may share one */
+};
+
+/* What a thread did last was done, in the clock of the events. */
+static void see_last(struct convert_proc *proc, const struct last *last)
 {
-    enum {
-        SLOTS = 64
-    };
-    struct order *slot = &last[item->u.nvtx.tid % SLOTS];
-    if (slot->tid == item->u.nvtx.tid && item->u.nvtx.head.time < slot->time) {
+    proc->last_event = last->time > proc->last_event ? last->time : proc->last_event;
+}
+
+/* Whether the records of each thread come in the order of time, and when the last of each was. */
+static void look_at_times(struct convert_proc *proc, const struct spool_item *item,
+                          struct last *threads)
+{
+    struct last *slot = &threads[item->u.nvtx.tid % LAST_SLOTS];
+    if (slot->tid != item->u.nvtx.tid) {
+        see_last(proc, slot);
+    } else if (item->u.nvtx.head.time < slot->time) {
         proc->nvtx_disorder = true;
     }
-    *slot = (struct order){.tid = item->u.nvtx.tid, .time = item->u.nvtx.head.time};
-    return 0;
+    *slot = (struct last){.tid = item->u.nvtx.tid, .time = item->u.nvtx.head.time};
 }
 
 static int first_pass(struct convert *c, struct convert_proc *proc, struct err *err)
 {
-    struct order last[64] = {{0, 0}};
+    struct last threads[LAST_SLOTS] = {{0, 0}};
     struct spool_item item;
     int result = 0;
     struct spool_reader *reader = spool_reader_open(proc->path, NULL);
@@ -405,8 +325,14 @@ static int first_pass(struct convert *c, struct convert_proc *proc, struct err *
         return 0;
     }
     while (result == 0 && spool_reader_next(reader, &item) == 1 && item.kind != SPOOL_ITEM_CUPTI) {
-        result = item.kind == SPOOL_ITEM_NVTX ? check_order(proc, &item, last)
-                                              : convert_meta_learn(c, proc, &item, err);
+        if (item.kind == SPOOL_ITEM_NVTX) {
+            look_at_times(proc, &item, threads);
+        } else {
+            result = convert_meta_learn(c, proc, &item, err);
+        }
+    }
+    for (size_t i = 0; i < LAST_SLOTS; i++) {
+        see_last(proc, &threads[i]);
     }
     spool_reader_close(reader);
     convert_names_settle(c, proc);
@@ -560,7 +486,7 @@ static int read_session(struct convert *c, struct err *err)
     if (c->control && atomic_load(&c->control->ranges_opened) > 0) {
         c->result->range_opened = true;
     }
-    if (find_spools(c, err) < 0 || begin_clocks(c, err) < 0 || read_intervals(c, err) < 0) {
+    if (find_spools(c, err) < 0 || convert_time_begin(c, err) < 0 || read_intervals(c, err) < 0) {
         return -1;
     }
     for (size_t i = 0; i < c->procs_n; i++) {
@@ -568,7 +494,7 @@ static int read_session(struct convert *c, struct err *err)
             return -1;
         }
     }
-    return end_clocks(c, err);
+    return convert_time_end(c, err);
 }
 
 static int convert_events(struct convert *c, struct err *err)

@@ -761,6 +761,9 @@ int convert_cupti_add(struct convert *c, struct convert_proc *proc, const struct
         return 0;
     }
     event.end = event.end < event.start ? event.start : event.end;
+    if (!event.untimed) {
+        convert_time_reach(c, event.end);
+    }
     return sorter_add(c->sorters[kind->stream], event.start, SORTER_PART(&event, sizeof event),
                       SORTER_PART(row.record, event.bytes), err);
 }

@@ -94,6 +94,8 @@ struct convert_proc {
     char host[64];
     int64_t created_mono_ns;
     int64_t sealed_mono_ns; /* 0: not sealed */
+    uint64_t last_event; /* the time of its last NVTX record, in its clock; 0: none */
+    int64_t last_loss_mono_ns; /* when something was lost; 0: never */
     bool nvtx_disorder; /* its NVTX records have to be sorted before they are paired */
     struct arena arena;
     struct convert_string *strings; /* by id */
@@ -185,6 +187,21 @@ struct convert {
 
 /* A sorter with its share of the memory. NULL: no memory. */
 struct sorter *convert_sorter_new(const struct convert *c, unsigned shares);
+
+/* ---- convert_time.c: the time line ------------------------------------------------------------ */
+
+/* Time 0: the making of the session, or of the first spool where its page is lost. Call once the
+ * spools are found. */
+int convert_time_begin(struct convert *c, struct err *err);
+
+/* Makes the clocks usable and finds the end, once all anchors are learned. */
+int convert_time_end(struct convert *c, struct err *err);
+
+/* The time of an NVTX record of a process on the time line. */
+int64_t convert_time_nvtx(struct convert *c, const struct convert_proc *proc, uint64_t time);
+
+/* An event reaches to END_NS: so does the capture, where its end is not known otherwise. */
+void convert_time_reach(struct convert *c, int64_t end_ns);
 
 /* ---- convert_text.c: texts and names --------------------------------------------------------- */
 

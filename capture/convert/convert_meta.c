@@ -479,6 +479,9 @@ static int learn_loss(struct convert *c, struct convert_proc *proc, const struct
     const char *kind = loss_kind(item->u.loss.kind);
     const char *name = spool_loss_name(reason);
     int result = 0;
+    if (item->u.loss.last_mono_ns > proc->last_loss_mono_ns) {
+        proc->last_loss_mono_ns = item->u.loss.last_mono_ns;
+    }
     if (item->u.loss.first_mono_ns > 0) {
         result = convert_lose(
             c, proc->index,

@@ -368,13 +368,6 @@ static int start_or_end(struct convert_pairs *pairs, struct nvtx_row *row,
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-static int64_t nvtx_time(struct convert *c, const struct convert_proc *proc, uint64_t time)
-{
-    int64_t mono =
-        proc->clock == SPOOL_CLOCK_TSC ? clock_map_at(&c->tsc, (int64_t)time) : (int64_t)time;
-    return clock_off(mono, c->zero_mono_ns);
-}
-
 static uint32_t domain_of(const struct convert_proc *proc, uint32_t domain)
 {
     return domain < proc->domains_n ? proc->domains[domain] : domain;
@@ -390,7 +383,7 @@ static void fill_row(struct convert_pairs *pairs, const struct spool_item *item,
         [SPOOL_NVTX_MARK] = EVENT_MARK,
     };
     *row = (struct nvtx_row){
-        .start = nvtx_time(pairs->c, pairs->proc, item->u.nvtx.head.time),
+        .start = convert_time_nvtx(pairs->c, pairs->proc, item->u.nvtx.head.time),
         .payload = item->u.nvtx.payload,
         .range = item->u.nvtx.range,
         .string = item->u.nvtx.string,
@@ -427,7 +420,7 @@ static int pair(struct convert_pairs *pairs, const struct spool_item *item, stru
     }
     if (type == SPOOL_NVTX_POP) {
         return pop(pairs, stack, item->u.nvtx.head.level,
-                   nvtx_time(pairs->c, pairs->proc, item->u.nvtx.head.time), err);
+                   convert_time_nvtx(pairs->c, pairs->proc, item->u.nvtx.head.time), err);
     }
     fill_row(pairs, item, &row);
     if (type == SPOOL_NVTX_PUSH) {

@@ -69,7 +69,7 @@ struct nvtx_thread {
     uint32_t ranges; /* made by start, for ids */
     uint32_t next_bytes; /* size of the next segment */
     uint64_t time; /* of the last record, in the clock of the events */
-    uint64_t look_time; /* from then on its name in the system is looked at again */
+    uint64_t look_time; /* from then on its name in the system and the clocks are looked at */
     char name[INJECT_NAME_BYTES]; /* the name that was written */
     struct nvtx_level levels[NVTX_LEVELS]; /* by domain; in later ones levels are not known */
 };
@@ -81,6 +81,7 @@ struct nvtx_state {
     bool key_made;
     _Atomic uint32_t threads; /* serials given */
     _Atomic uint32_t attached; /* clients */
+    _Atomic uint64_t anchor_time; /* of an event: from then on the next clock anchor is taken */
     _Atomic uint64_t strings; /* ids given, kernel names among them */
     uint32_t domains;
     _Atomic uint32_t schemas;

@@ -271,13 +271,25 @@ static inline uint8_t *begin(struct spool_nvtx head, const struct nvtx_note *dom
     return thread->at + sizeof(head);
 }
 
-/* The name that the system has for this thread may be another one by now. */
-static void __attribute__((noinline)) look_at_name(struct nvtx_thread *thread)
+/* One thread of the process ties the clocks together: of one that is killed, the times of its last
+ * events are known by that. */
+static void anchor_now_and_then(struct spool_writer *writer, uint64_t time)
+{
+    uint64_t due = atomic_load_explicit(&inject.nvtx.anchor_time, memory_order_relaxed);
+    if (time >= due &&
+        atomic_compare_exchange_strong(&inject.nvtx.anchor_time, &due, time + LOOK_TICKS)) {
+        spool_writer_anchor(writer, 0);
+    }
+}
+
+/* About each second: the name that the system has for this thread may be another one by now. */
+static void __attribute__((noinline)) look_around(struct nvtx_thread *thread)
 {
     struct spool_writer *writer = inject_spool_now();
     thread->look_time = thread->time + LOOK_TICKS;
     if (writer != NULL) {
         os_names_self(thread, writer);
+        anchor_now_and_then(writer, thread->time);
     }
 }
 
@@ -290,7 +302,7 @@ static inline void commit(void)
                           (uint64_t)(thread->at - (uint8_t *)thread->segment) - SPOOL_SEGMENT_HEAD,
                           memory_order_release);
     if (UNLIKELY(thread->time >= thread->look_time)) {
-        look_at_name(thread);
+        look_around(thread);
     }
     nvtx_leave();
 }

@@ -207,6 +207,7 @@ says "$session"
 [ "$(ask recovered.sqlite 'SELECT count(DISTINCT text) FROM NVTX_EVENTS')" -ge "$published" ] ||
     fail "recovered fewer than the $published published"
 equal "how it ended" "$(ask recovered.sqlite 'SELECT ending FROM CUTLINE_PROCESS')" "no exit handler"
+equal "events behind the end" "$(ask recovered.sqlite 'SELECT count(*) FROM NVTX_EVENTS, ANALYSIS_DETAILS WHERE max(start, coalesce(end, start)) > duration')" 0
 rm -rf "$session"
 status=0
 "$CUTLINE" record --recover "$work" -o never 2>err || status=$?
