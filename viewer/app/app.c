@@ -52,6 +52,9 @@ struct app *app_open(const struct trace *trace, const char *title, struct err *e
         app_close(app);
         return NULL;
     }
+    for (uint32_t i = 0; i < app->rows.count; i++) {
+        app->rows.list[i].collapsed_first = app->rows.list[i].collapsed;
+    }
     if (labels_make(trace, &app->labels, err) != 0) {
         app_close(app);
         return NULL;
@@ -185,6 +188,7 @@ void app_fold_devices(struct app *app)
     for (uint32_t i = 0; i < rows->count; i++) {
         if (rows->list[i].kind == ROW_DEVICE) {
             rows->list[i].collapsed = rows->list[i].parent;
+            rows->list[i].collapsed_first = rows->list[i].collapsed;
         }
     }
     rows_arrange(rows);

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/base/times.h"
 #include "analysis/base/utf8.h"
+#include "viewer/app/app_internal.h"
 
 enum {
     STATE_LEVELS = 8,
@@ -109,6 +111,75 @@ static void state_row_line(struct app *app, struct state_rows *state, const char
     state->order[state->count++] = row;
 }
 
+/* A time at *at, and moves on; false where there is none that fits. */
+static bool state_time(const char **at, int64_t *ns)
+{
+    char *end = NULL;
+    long long value = strtoll(*at, &end, 10);
+    bool good = end != *at && value >= -TIMES_MAX_NS && value <= TIMES_MAX_NS;
+    *at = end;
+    *ns = good ? value : 0;
+    return good;
+}
+
+/* "A B", or "A". */
+static void state_marks(struct app *app, const char *at)
+{
+    app->mark_count = 0;
+    while (app->mark_count < 2 && state_time(&at, &app->mark_ns[app->mark_count])) {
+        app->mark_count++;
+    }
+    app->span_stamp++;
+}
+
+/* "PATH": the current row; with event "NS PATH": the event of that row. */
+static void state_here(struct app *app, const char *at, bool event)
+{
+    int64_t t_ns = 0;
+    if (event && !state_time(&at, &t_ns)) {
+        return;
+    }
+    unsigned char *none = calloc((size_t)app->rows.count + 1, 1);
+    uint32_t row = none != NULL ? state_row(&app->rows, none, at + strspn(at, " ")) : TRACE_NONE;
+    free(none);
+    if (row == TRACE_NONE || rows_place(&app->rows, row) == TRACE_NONE) {
+        return;
+    }
+    struct window window = app->window;
+    app_set_row(app, row);
+    if (event && app->rows.list[row].kind == ROW_LANE) {
+        app_select_near(app, row, t_ns);
+        app_look(app, window);
+    }
+}
+
+/* "DEVICE BEGIN END", the device by its place. */
+static void state_gap(struct app *app, const char *at)
+{
+    int64_t device;
+    int64_t begin_ns;
+    int64_t end_ns;
+    struct window window = app->window;
+    if (state_time(&at, &device) && state_time(&at, &begin_ns) && state_time(&at, &end_ns) &&
+        device >= 0 && device < (int64_t)app->trace->device_count && begin_ns < end_ns) {
+        app_select_gap(app, (uint32_t)device, begin_ns, end_ns);
+        app_look(app, window);
+    }
+}
+
+static void state_part(struct app *app, const char *line)
+{
+    if (strncmp(line, "marks ", 6) == 0) {
+        state_marks(app, line + 6);
+    } else if (strncmp(line, "on ", 3) == 0) {
+        state_here(app, line + 3, false);
+    } else if (strncmp(line, "at ", 3) == 0) {
+        state_here(app, line + 3, true);
+    } else if (strncmp(line, "gap ", 4) == 0) {
+        state_gap(app, line + 4);
+    }
+}
+
 static void state_line(struct app *app, struct state_rows *state, const char *line)
 {
     if (strncmp(line, "bookmark ", 9) == 0) {
@@ -166,4 +237,64 @@ void state_read(struct app *app, const char *text, size_t len)
     if (rows->shown_count > 0 && rows_place(rows, app->row) == TRACE_NONE) {
         app->row = rows->shown[0];
     }
+}
+
+/* Adds a part that ends with the path of a row; none where the path cannot be written so. */
+static void state_put_row(const struct app *app, uint32_t row, const char *lead, struct buf *out)
+{
+    char path[STATE_PATH_BYTES];
+    state_path(&app->rows, row, path, sizeof path);
+    if (strchr(path, ';') == NULL && strchr(path, '\n') == NULL) {
+        buf_addf(out, "%s%s %s", out->len > 0 ? ";" : "", lead, path);
+    }
+}
+
+void state_put_view(const struct app *app, struct buf *out)
+{
+    const struct rows *rows = &app->rows;
+    char lead[48];
+    for (uint32_t i = 0; i < rows->count; i++) {
+        const struct row *row = &rows->list[i];
+        if (row->collapsed != row->collapsed_first || row->hidden || row->pinned) {
+            (void)snprintf(lead, sizeof lead, "row %s%s%s%s", row->collapsed ? "f" : "",
+                           row->hidden ? "h" : "", row->pinned ? "p" : "",
+                           row->collapsed || row->hidden || row->pinned ? "" : "-");
+            state_put_row(app, i, lead, out);
+        }
+    }
+    if (app->mark_count > 0) {
+        buf_addf(out, "%smarks %lld", out->len > 0 ? ";" : "", (long long)app->mark_ns[0]);
+    }
+    if (app->mark_count > 1) {
+        buf_addf(out, " %lld", (long long)app->mark_ns[1]);
+    }
+    if (app_has_gap(app)) {
+        buf_addf(out, "%sgap %u %lld %lld", out->len > 0 ? ";" : "", (unsigned)app->gap_device,
+                 (long long)app->gap_begin_ns, (long long)app->gap_end_ns);
+    } else if (app_has_event(app)) {
+        (void)snprintf(lead, sizeof lead, "at %lld", (long long)app_event_begin(app, app->event));
+        state_put_row(app, app->row, lead, out);
+    } else if (rows->count > 0 && app->row != 0) {
+        state_put_row(app, app->row, "on", out);
+    }
+}
+
+void state_take_view(struct app *app, const char *text)
+{
+    struct buf lines = {0};
+    char line[STATE_PATH_BYTES];
+    for (const char *at = text; *at != '\0'; at++) {
+        buf_addc(&lines, *at == ';' ? '\n' : *at);
+    }
+    state_read(app, buf_text(&lines), lines.len);
+    for (const char *at = buf_text(&lines); *at != '\0';) {
+        size_t len = strcspn(at, "\n");
+        if (len < sizeof line) {
+            memcpy(line, at, len);
+            line[len] = '\0';
+            state_part(app, line);
+        }
+        at += len + (at[len] == '\n' ? 1 : 0);
+    }
+    buf_free(&lines);
 }

@@ -20,4 +20,10 @@
 void state_write(const struct app *app, struct buf *out);
 void state_read(struct app *app, const char *text, size_t len);
 
+/* What differs from a capture that was just opened: rows, marks, what is selected; on one line, parts
+ * apart by ';', for --state. Nothing where nothing does. */
+void state_put_view(const struct app *app, struct buf *out);
+/* The same back, once the window is set. A part that does not fit the capture is left out. */
+void state_take_view(struct app *app, const char *text);
+
 #endif

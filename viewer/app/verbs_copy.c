@@ -4,6 +4,7 @@
 #include "analysis/base/shell.h"
 #include "analysis/export/recipe.h"
 #include "viewer/app/app_internal.h"
+#include "viewer/app/state.h"
 
 void verb_copy(struct app *app, int count)
 {
@@ -21,7 +22,8 @@ void verb_copy_command(struct app *app, int count)
 {
     char at[32];
     char span[32];
-    const char *words[8];
+    const char *words[10];
+    struct buf state = {0};
     size_t n = 0;
     (void)count;
     (void)snprintf(at, sizeof at, "%lldns", (long long)app->window.begin_ns);
@@ -37,8 +39,14 @@ void verb_copy_command(struct app *app, int count)
         words[n++] = "--filter";
         words[n++] = app->filter.pattern;
     }
+    state_put_view(app, &state);
+    if (state.len > 0) {
+        words[n++] = "--state";
+        words[n++] = buf_text(&state);
+    }
     buf_reset(&app->taken);
     shell_words(&app->taken, words, n);
+    buf_free(&state);
     buf_addc(&app->taken, ' ');
     shell_quote_path(&app->taken, app->trace->path);
     app->take = TAKE_COMMAND;

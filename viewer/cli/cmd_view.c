@@ -27,6 +27,9 @@ static const struct opts_option VIEW_OPTIONS[] = {
     {0, "filter", "WORDS", .kind = OPTS_TEXT, .at = offsetof(struct view_args, filter),
      .help = "Keep only the ops and calls that match: a regular expression, or terms such as "
              "stream:7 dur>100us. As f in the timeline."},
+    {0, "state", "TEXT", .kind = OPTS_TEXT, .at = offsetof(struct view_args, state),
+     .help = "Fold, hide and pin rows, set marks and select what TEXT says, as Y in the timeline "
+             "copies it."},
     {.kind = OPTS_GROUP, .help = "How it looks"},
     {0, "color", "WHEN", .kind = OPTS_CHOICE, .choices = "auto|never|8|16|256|truecolor",
      .at = offsetof(struct view_args, color),

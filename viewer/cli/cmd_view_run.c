@@ -238,6 +238,9 @@ static int view_load(struct view *view, const struct opts_rest *rest, const stru
     if (view_window(view->apps[0], args, err) != 0) {
         return -1;
     }
+    if (args->state != NULL) {
+        state_take_view(view->apps[0], args->state);
+    }
     return args->script != NULL ? view_script(&view->session, args->script, err) : 0;
 }
 
@@ -364,7 +367,7 @@ static int view_swap(struct view *view, struct view_screen *screen, const struct
     }
     if (!first) {
         view_choices(view->apps[0], fresh.apps[0]);
-    } else if (!args->tour) {
+    } else if (!args->tour && args->state == NULL) {
         view_state_load(fresh.apps[0]);
     }
     if (first) {

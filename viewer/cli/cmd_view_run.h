@@ -21,6 +21,7 @@ struct view_args {
     const char *at;
     int64_t span_ns;
     const char *filter;
+    const char *state; /* rows, marks and what is selected */
     const char *script;
     const char *dump; /* NULL = use the terminal */
     const char *size;

@@ -32,6 +32,7 @@ struct row {
     uint8_t kind; /* enum row_kind */
     uint8_t level; /* indentation */
     bool collapsed;
+    bool collapsed_first; /* so it was as the capture was opened */
     bool parent; /* has rows below it */
     bool hidden;
     bool pinned;
