@@ -60,7 +60,7 @@ static int64_t interval(const struct instance *list, size_t i)
     return list[i + 1].begin_ns - list[i].begin_ns;
 }
 
-/* The median interval of [first, last], and whether nine of ten are near it. */
+/* The median interval of [first, last], and whether three of four are near it. */
 static bool is_regular(struct search *search, const struct instance *list, size_t first,
                        size_t last, int64_t *median_ns)
 {
@@ -76,7 +76,7 @@ static bool is_regular(struct search *search, const struct instance *list, size_
         near += ns >= median / 2 && ns / 2 <= median;
     }
     *median_ns = median;
-    return median > 0 && near * 10 >= count * 9;
+    return median > 0 && near * 4 >= count * 3;
 }
 
 static bool is_better(const struct steady *a, const struct steady *b)
@@ -90,6 +90,27 @@ static bool is_better(const struct steady *a, const struct steady *b)
     return a->count < b->count;
 }
 
+/* Cuts what comes before the last long interval of the first quarter, and after the first one of the
+ * last quarter; again until none is long beside what is left. */
+static void cut_ends(const struct instance *list, size_t count, int64_t median_ns, size_t *first,
+                     size_t *last)
+{
+    for (bool cut = true; cut;) {
+        int64_t long_ns =
+            (list[*last].begin_ns - list[*first].begin_ns) / 100 * STEADY_REST_PERCENT;
+        size_t from = *first;
+        size_t to = *last;
+        long_ns = long_ns > 3 * median_ns ? long_ns : 3 * median_ns;
+        for (size_t i = from; i < count / 4; i++) {
+            *first = interval(list, i) >= long_ns ? i + 1 : *first;
+        }
+        for (size_t i = to; i > count - 1 - count / 4; i--) {
+            *last = interval(list, i - 1) >= long_ns ? i - 1 : *last;
+        }
+        cut = *first != from || *last != to;
+    }
+}
+
 /* The instances of one series, by begin. */
 static void judge(struct search *search, const struct instance *list, size_t count,
                   struct steady *found, struct steady *best)
@@ -101,12 +122,7 @@ static void judge(struct search *search, const struct instance *list, size_t cou
     size_t last = count - 1;
     int64_t median_ns = 0;
     (void)is_regular(search, list, 0, last, &median_ns);
-    for (size_t i = 0; i < count / 4; i++) {
-        first = interval(list, i) / 3 >= median_ns ? i + 1 : first;
-    }
-    for (size_t i = count - 1; i-- > count - 1 - count / 4;) {
-        last = interval(list, i) / 3 >= median_ns ? i : last;
-    }
+    cut_ends(list, count, median_ns, &first, &last);
     if (last - first + 1 < STEADY_LEAST || !is_regular(search, list, first, last, &median_ns)) {
         return;
     }

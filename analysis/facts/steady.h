@@ -3,10 +3,12 @@
  * what comes after.
  *
  * A series is what repeats: push/pop ranges of one thread and depth whose names differ in numbers
- * alone, or a kernel (or graph) on one device. It counts if it has STEADY_LEAST instances and nine of
- * ten intervals from begin to begin lie within half and twice their median. Of its first quarter
- * what lies before the last interval of three medians or more is start-up (warming up, compiling); so
- * is, at the other end, what comes after the first one of its last quarter. The longest series
+ * alone, or a kernel (or graph) on one device. It counts if it has STEADY_LEAST instances and three
+ * of four intervals from begin to begin lie within half and twice their median: every fourth step may
+ * do more (an evaluation, a checkpoint). Of its first quarter what lies before the last long interval
+ * is start-up (warming up, compiling): one of three medians or more that takes
+ * STEADY_REST_PERCENT of the series or more; so is, at the other end, what comes after the first such
+ * one of its last quarter. The longest series
  * stands; ranges go before kernels, as they have names, where they are nine tenths as long; of those
  * that are as long, the outermost and rarest.
  *

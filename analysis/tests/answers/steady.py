@@ -37,6 +37,25 @@ def slow_first_steps(c):
     steps(c, t, 200, 3 * MS, ranges=False)
 
 
+def evaluates(c):
+    """Compilation for 40 s, steps, and after every sixth one an evaluation of five steps' time."""
+    c.launch("init", MS, MS + 8 * US, MS + 20 * US)
+    t = 40 * S
+    for i in range(30):
+        t = steps(c, t, 6, 3 * MS, ranges=False)
+        for k in range(50):
+            c.launch("evaluate", t, t + 6 * US, t + 900 * US)
+            t += MS
+
+
+def gets_faster(c):
+    """Steps that take 20, 8, 3 and 1 s before they take 10 ms."""
+    t = MS
+    for seconds in (20, 8, 3, 1):
+        t = steps(c, t, 1, 3 * MS, ranges=False) + seconds * S
+    steps(c, t, 200, 3 * MS, ranges=False)
+
+
 def copies_first(c):
     """100 blocking copies to the device, as of a model, then steps; results are written at the end."""
     for i in range(100):
@@ -99,6 +118,10 @@ CASES = [
     ("the first steps compile", slow_first_steps, "analyze",
      ["Steady state: 200 x k", "Start-up before it, from the first op on: 12.030 s", "of the steady state: OS call"],
      ["4.000 s in all"]),
+    ("evaluations in between", evaluates, "analyze", ["Steady state: ", "Start-up before it, from the first op on: 39.999 s",
+                                                      "of the steady state: OS call"], ["40.000 s in all"]),
+    ("faster and faster", gets_faster, "analyze", ["Steady state: 200 x k", "Start-up before it, from the first op on: 32.0"],
+     ["20.000 s in all"]),
     ("a model is copied first", copies_first, "analyze",
      ["Steady state: 250 x step", "Start-up before it, from the first op on: 3.000 s: GPU 0 busy 63.0 % of it",
       "copy", "After it, to the last op: 2.0", "1. GPU 0 idle 22.3 % of the steady state: OS call"],

@@ -51,7 +51,7 @@ JUDGEMENTS = [
      [(SPAN, 2103, 2107), (IDLE_MS, 20, 24), (KERNEL_MS % "jacobi_kernel", 2070, 2075)],
      "GPU 0: jacobi_kernel is 99.5 % of its busy time", ["ncu "], ["torch"]),
     ("lm-2.7b",
-     "4.5 s of blocking copies to the device, as the model is made, then ten steps of 340 ms in which the GPU is 99.7 % "
+     "4.5 s of blocking copies to the device, as the model is made, then ten steps of 340 ms in which the GPU is 98 to 99.7 % "
      "busy, 88 % of it in one kernel. The host runs far ahead: all but 39 of 7,328 launches queue for 20 us or more, so "
      "there is no launch-bound zone. 31 s lie before the first op.",
      [(KERNELS.replace("count(*), ", ""), 3380, 3400),
@@ -62,13 +62,13 @@ JUDGEMENTS = [
       ("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId WHERE s.value LIKE "
        "'cudaLaunchKernel%' AND r.\"end\" - r.start > 100000", 1000, 1200)],
      "GPU 0: ampere_sgemm_128x64_tn is 88.3 % of its busy time",
-     ["Steady state", "Start-up before it", "99.7 % of the 3.361 s", "Before the first op: 31.363 s",
+     ["Steady state", "Start-up before it", "98.3 % of the 3.441 s", "Before the first op: 31.363 s",
       "launch calls wait for room in the queue"], ["too many small launches"]),
     ("lm-2.7b-nvtx", "The same program with ranges: the same.",
      [(KERNELS.replace("count(*), ", ""), 3380, 3420),
       ('SELECT sum("end" - start) / 1e6 FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE copyKind = 1', 3100, 3200)],
      "GPU 0: ampere_sgemm_128x64_tn is 88.3 % of its busy time",
-     ["Steady state", "99.7 % of the 3.380 s", "Start-up before it"], ["too many small launches"]),
+     ["Steady state", "98.3 % of the 3.459 s", "Start-up before it"], ["too many small launches"]),
     ("lm-2.7b-cudagraph",
      "Ten graph launches of 780 ms each, recorded as one block, fill the span: what is in them is not in the capture.",
      [("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE", 10, 10),
