@@ -35,10 +35,18 @@ static inline int64_t clock_off(int64_t a, int64_t b)
 /* Adds a moment. Returns 0, or -1: no memory. */
 int clock_map_add(struct clock_map *map, int64_t from, int64_t to);
 
-/* Call once after the last clock_map_add: sorts, thins to one moment a millisecond of the right
- * clock, and finds where the left clock was set: where it went more than step_to off the right one
- * between two moments (0: not looked for). default_slope is used where there is one moment only. */
-void clock_map_ready(struct clock_map *map, int64_t step_to, double default_slope);
+/* What the left clock is; the right one is CLOCK_MONOTONIC. */
+enum clock_map_kind {
+    CLOCK_MAP_TICKS, /* of a rate that is not known */
+    CLOCK_MAP_NS, /* ns, of a rate that may be another one */
+    CLOCK_MAP_WALL /* CLOCK_REALTIME: Linux keeps it at one distance from CLOCK_MONOTONIC until it is
+                      set, so all differences between two moments are errors of reading */
+};
+
+/* Call once after the last clock_map_add: sorts; thins to one moment a millisecond (ticks) or 100 ms
+ * (ns) of the right clock, because the errors of close ones bend the line; of the wall clock, finds
+ * where it was set, and takes the median distance between two such times. */
+void clock_map_ready(struct clock_map *map, enum clock_map_kind kind);
 
 /* The right clock at a time of the left one; 0 for an empty map. */
 int64_t clock_map_at(struct clock_map *map, int64_t from);

@@ -9,7 +9,6 @@
 #define CLOCKS_APART_NS (INT64_C(86400) * 1000000000) /* of two machines, at most */
 
 enum {
-    CLOCK_STEP_NS = 10000,
     FOREIGN_NS = 1000000000, /* how far outside the session a time may lie */
     CUPTI_BEHIND_S = 60 /* how far behind all else that is known, where nobody wrote the end down */
 };
@@ -143,10 +142,10 @@ int convert_time_end(struct convert *c, struct err *err)
                  (now.tsc && clock_map_add(&c->tsc, (int64_t)now.tsc, now.mono_ns) < 0))) {
         return err_nomem(err, "clocks");
     }
-    clock_map_ready(&c->real, CLOCK_STEP_NS, 1.0);
-    clock_map_ready(&c->tsc, 0, 1.0);
+    clock_map_ready(&c->real, CLOCK_MAP_WALL);
+    clock_map_ready(&c->tsc, CLOCK_MAP_TICKS);
     for (size_t i = 0; i < c->procs_n; i++) {
-        clock_map_ready(&c->procs[i].cupti, 0, 1.0);
+        clock_map_ready(&c->procs[i].cupti, CLOCK_MAP_NS);
     }
     if (!c->control && c->real.n > 0) {
         c->zero_real_ns = c->real.pairs[0].from;
