@@ -108,6 +108,7 @@ enum action_group {
     X(list_zones, "zones", "Z", VIEW, LISTS, "launch-bound zones: too many small kernels") \
     X(list_findings, "findings", "D", VIEW, LISTS, "diagnosis: what could be won, most first") \
     X(list_instances, "instances", "I", VIEW, LISTS, "all of the selected name, with a histogram") \
+    X(list_events, "events", "e", VIEW, LISTS, "events of the row in view, in the order of time") \
     X(list_bookmarks, "bookmarks", "'", VIEW, LISTS, "bookmarks") \
     X(list_delta, "delta", "d", VIEW, LISTS, "with two captures: what differs in view, by name") \
     X(bookmark, "bookmark", "B", VIEW, LISTS, "keep this view as a bookmark")

@@ -206,6 +206,7 @@ struct app {
     uint64_t span_stamp; /* counts up when what the lists are about changes */
     struct app_bookmark bookmarks[APP_BOOKMARKS];
     int bookmark_count;
+    uint32_t events_row; /* the row that the list of events is about */
     uint32_t instances_name; /* what the list of instances is about */
     struct filter *list_filter; /* owned: of the lines of the list; NULL = all */
     uint64_t listed_span_stamp;

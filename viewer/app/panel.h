@@ -28,6 +28,7 @@ struct app;
     X(FINDINGS, "findings", "Findings") \
     X(BOOKMARKS, "bookmarks", "Bookmarks") \
     X(INSTANCES, "instances", "Instances") \
+    X(EVENTS, "events", "Events") \
     X(DELTA, "delta", "Differences")
 
 enum panel_kind {

@@ -14,6 +14,7 @@ void panel_make_zones(struct app *app);
 void panel_make_findings(struct app *app);
 void panel_make_bookmarks(struct app *app);
 void panel_make_instances(struct app *app);
+void panel_make_events(struct app *app);
 void panel_make_delta(struct app *app);
 
 #endif

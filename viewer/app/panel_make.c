@@ -258,6 +258,7 @@ static void (*const PANEL_MAKERS[PANEL_KIND_COUNT])(struct app *app) = {
     [PANEL_FINDINGS] = panel_make_findings,
     [PANEL_BOOKMARKS] = panel_make_bookmarks,
     [PANEL_INSTANCES] = panel_make_instances,
+    [PANEL_EVENTS] = panel_make_events,
     [PANEL_DELTA] = panel_make_delta,
 };
 

@@ -169,18 +169,38 @@ void verb_list_instances(struct app *app, int count)
     panel_open(app, PANEL_INSTANCES);
 }
 
+void verb_list_events(struct app *app, int count)
+{
+    (void)count;
+    if (app->list.kind != PANEL_EVENTS &&
+        (app->row >= app->rows.count || app->rows.list[app->row].kind != ROW_LANE)) {
+        app_fail(app, "this row has no events of its own: j and k go to one that has");
+        return;
+    }
+    app->events_row = app->list.kind == PANEL_EVENTS ? app->events_row : app->row;
+    panel_open(app, PANEL_EVENTS);
+    app->list.ascending = true;
+}
+
 static void lists_turn(struct app *app, int step)
 {
     int kind = (int)app->list.kind + step;
     for (int i = 0; i < PANEL_KIND_COUNT; i++) {
         kind = kind < 1 ? PANEL_KIND_COUNT - 1 : kind >= PANEL_KIND_COUNT ? 1 : kind;
+        if (kind == PANEL_EVENTS &&
+            (app->row >= app->rows.count || app->rows.list[app->row].kind != ROW_LANE)) {
+            kind += step;
+            continue;
+        }
         if ((kind != PANEL_DELTA || app->pair.other != NULL) &&
             (kind != PANEL_INSTANCES || app->instances_name < app->trace->name_count)) {
             break;
         }
         kind += step;
     }
+    app->events_row = app->row;
     panel_open(app, (enum panel_kind)kind);
+    app->list.ascending = kind == PANEL_EVENTS;
 }
 
 void verb_list_next(struct app *app, int count)
