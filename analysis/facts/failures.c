@@ -56,9 +56,8 @@ static const struct {
     int code;
     const char *advice;
 } ADVICE[] = {
-    {2,
-     "The device has no room for the request: less at once, or free what "
-     "is not needed any more before."},
+    {2, "The device has no room for the request: less at once, or free what "
+        "is not needed any more before."},
     {209, "The program has no code for this GPU: build it for the compute capability of the device "
           "(nvcc -arch)."},
     {218,
