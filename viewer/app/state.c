@@ -249,19 +249,27 @@ static void state_put_row(const struct app *app, uint32_t row, const char *lead,
     }
 }
 
-void state_put_view(const struct app *app, struct buf *out)
+/* The rows that are not as they were when the capture was opened. */
+static void state_put_rows(const struct app *app, struct buf *out)
 {
     const struct rows *rows = &app->rows;
-    char lead[48];
+    char lead[16];
     for (uint32_t i = 0; i < rows->count; i++) {
         const struct row *row = &rows->list[i];
-        if (row->collapsed != row->collapsed_first || row->hidden || row->pinned) {
-            (void)snprintf(lead, sizeof lead, "row %s%s%s%s", row->collapsed ? "f" : "",
-                           row->hidden ? "h" : "", row->pinned ? "p" : "",
-                           row->collapsed || row->hidden || row->pinned ? "" : "-");
-            state_put_row(app, i, lead, out);
+        bool flags = row->collapsed || row->hidden || row->pinned;
+        if (row->collapsed == row->collapsed_first && !row->hidden && !row->pinned) {
+            continue;
         }
+        (void)snprintf(lead, sizeof lead, "row %s%s%s%s", row->collapsed ? "f" : "",
+                       row->hidden ? "h" : "", row->pinned ? "p" : "", flags ? "" : "-");
+        state_put_row(app, i, lead, out);
     }
+}
+
+void state_put_view(const struct app *app, struct buf *out)
+{
+    char lead[48];
+    state_put_rows(app, out);
     if (app->mark_count > 0) {
         buf_addf(out, "%smarks %lld", out->len > 0 ? ";" : "", (long long)app->mark_ns[0]);
     }
@@ -274,7 +282,7 @@ void state_put_view(const struct app *app, struct buf *out)
     } else if (app_has_event(app)) {
         (void)snprintf(lead, sizeof lead, "at %lld", (long long)app_event_begin(app, app->event));
         state_put_row(app, app->row, lead, out);
-    } else if (rows->count > 0 && app->row != 0) {
+    } else if (app->row != 0) {
         state_put_row(app, app->row, "on", out);
     }
 }
@@ -284,7 +292,7 @@ void state_take_view(struct app *app, const char *text)
     struct buf lines = {0};
     char line[STATE_PATH_BYTES];
     for (const char *at = text; *at != '\0'; at++) {
-        buf_addc(&lines, *at == ';' ? '\n' : *at);
+        buf_addc(&lines, (char)(*at == ';' ? '\n' : *at));
     }
     state_read(app, buf_text(&lines), lines.len);
     for (const char *at = buf_text(&lines); *at != '\0';) {

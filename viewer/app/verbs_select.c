@@ -426,7 +426,9 @@ static void select_click(struct app *app, uint32_t row, int col)
 static void select_wheel(struct app *app, const struct key *key, int col)
 {
     bool up = key->code == KEYS_WHEEL_UP;
-    if (app->help_open) {
+    if (key->code == KEYS_WHEEL_LEFT || key->code == KEYS_WHEEL_RIGHT) {
+        app_run(app, key->code == KEYS_WHEEL_LEFT ? ACTION_pan_left : ACTION_pan_right, 0);
+    } else if (app->help_open) {
         app_run(app, up ? ACTION_help_up : ACTION_help_down, 3);
     } else if (app->list.kind != PANEL_NONE && key->y >= app->layout.list_row) {
         app_run(app, up ? ACTION_list_up : ACTION_list_down, 3);
@@ -486,12 +488,8 @@ void app_mouse(struct app *app, const struct key *key)
     int col = key->x - app->layout.label_cols;
     uint32_t row = select_row_at(app, key->y);
     col = col >= app->window.cols ? app->window.cols - 1 : col;
-    if (key->code == KEYS_WHEEL_UP || key->code == KEYS_WHEEL_DOWN) {
+    if (key->code >= KEYS_WHEEL_UP && key->code <= KEYS_WHEEL_DOWN) {
         select_wheel(app, key, col);
-        return;
-    }
-    if (key->code == KEYS_WHEEL_LEFT || key->code == KEYS_WHEEL_RIGHT) {
-        app_run(app, key->code == KEYS_WHEEL_LEFT ? ACTION_pan_left : ACTION_pan_right, 0);
         return;
     }
     if (key->y == app->layout.overview_row && col >= 0 && app->drag_col < 0) {
