@@ -145,6 +145,7 @@ static int add_proc(struct convert *c, const char *path, const struct spool_head
         .global_pid = store_global_tid(header->pid, 0),
         .clock = header->clock,
         .start_ticks = header->start_ticks,
+        .created_real_ns = header->created_real_ns,
         .created_mono_ns = header->created_mono_ns,
         .sealed_mono_ns =
             sealed ? clock_off(header->sealed_real_ns,

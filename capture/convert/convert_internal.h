@@ -94,6 +94,8 @@ struct convert_proc {
     char host[64];
     int64_t created_mono_ns;
     int64_t sealed_mono_ns; /* 0: not sealed */
+    int64_t created_real_ns; /* at the moment of created_mono_ns */
+    char job[SPOOL_JOB_COUNT][136]; /* its place in a job, as the environment has it; "" */
     uint64_t last_event; /* the time of its last NVTX record, in its clock; 0: none */
     int64_t last_loss_mono_ns; /* when something was lost; 0: never */
     bool nvtx_disorder; /* its NVTX records have to be sorted before they are paired */
@@ -281,6 +283,13 @@ int convert_thread_names(struct convert *c, struct err *err);
 
 /* The command line for a shell; "" where it is not known. */
 void convert_command_line(const struct convert_proc *proc, struct buf *out);
+
+/* ---- convert_job.c: the place of processes in a job --------------------------------------------- */
+
+void convert_job_learn(struct convert_proc *proc, const struct spool_item *item);
+
+/* The rows of CUTLINE_RANK: one for each process, with its last image. */
+int convert_job_rows(struct convert *c, struct err *err);
 
 /* ---- convert_graph.c: where CUDA graphs come from -------------------------------------------- */
 

@@ -519,6 +519,9 @@ int convert_meta_learn(struct convert *c, struct convert_proc *proc, const struc
     case SPOOL_META_OS_THREAD:
     case SPOOL_META_COMMAND:
         return convert_name_learn(proc, item, err);
+    case SPOOL_META_JOB:
+        convert_job_learn(proc, item);
+        return 0;
     case SPOOL_META_ANCHOR:
         return learn_anchor(c, proc, item, err);
     case SPOOL_META_STATUS:

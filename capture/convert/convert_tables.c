@@ -466,7 +466,7 @@ int convert_tables(struct convert *c, struct err *err)
 {
     if (session_rows(c, err) < 0 || machine_rows(c, err) < 0 || capture_notes(c, err) < 0 ||
         command_rows(c, err) < 0 || recorder_notes(c, err) < 0 || process_rows(c, err) < 0 ||
-        convert_thread_names(c, err) < 0 || loss_rows(c, err) < 0) {
+        convert_thread_names(c, err) < 0 || convert_job_rows(c, err) < 0 || loss_rows(c, err) < 0) {
         return -1;
     }
     return range_rows(c, err);

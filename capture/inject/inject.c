@@ -190,6 +190,7 @@ static int open_spool(void)
     }
     nvtx_emit_notes(&inject.writer);
     os_names_command(&inject.writer);
+    inject_job(&inject.writer);
     uint64_t dropped = atomic_exchange(&inject.dropped_in_fork, 0);
     if (dropped > 0) {
         spool_writer_loss(&inject.writer, SPOOL_LOSS_NVTX_REENTRANT, SPOOL_LOSS_OF_NVTX, dropped);

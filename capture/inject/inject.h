@@ -333,6 +333,9 @@ extern nvtx_function const nvtx_cudart_names[NVTX_CUDART_NAME_CUDA_EVENT_W + 1];
 size_t nvtx_wide_bytes(const wchar_t *text, size_t limit);
 void nvtx_wide_put(uint8_t *to, size_t bytes, const wchar_t *text);
 
+/* job.c: the place of this process in a job, where it is in one */
+void inject_job(struct spool_writer *writer);
+
 /* os_names.c: all three write only what has changed, and leave errno alone. */
 void os_names_command(struct spool_writer *writer);
 void os_names_self(struct nvtx_thread *thread, struct spool_writer *writer); /* of the caller */

@@ -226,7 +226,18 @@ enum spool_meta_kind {
                              of a thread counts */
     SPOOL_META_COMMAND, /* text = the words of the command line, each ended by a zero byte, with
                              secrets hidden (spool/secret.h). The last record counts */
+    SPOOL_META_JOB, /* code = enum spool_job; text = what the environment says of it */
     SPOOL_META_COUNT
+};
+
+/* The place of a process in its job. */
+enum spool_job {
+    SPOOL_JOB_RANK,
+    SPOOL_JOB_WORLD_SIZE, /* processes of the job */
+    SPOOL_JOB_LOCAL_RANK, /* on its machine */
+    SPOOL_JOB_NODE, /* the number of the machine in the job */
+    SPOOL_JOB_ID, /* as the job system has it */
+    SPOOL_JOB_COUNT
 };
 
 enum spool_resource {

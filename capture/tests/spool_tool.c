@@ -45,8 +45,8 @@ static int make(const char *dir, const char *library, char **lines)
 static void dump_meta(const struct loot_meta *meta)
 {
     static const char *const kinds[SPOOL_META_COUNT] = {
-        "none",   "string", "domain",      "category",     "thread", "resource",
-        "anchor", "status", "cupti_sizes", "cupti_record", "schema"};
+        "none",   "string",      "domain",       "category", "thread",    "resource", "anchor",
+        "status", "cupti_sizes", "cupti_record", "schema",   "os_thread", "command",  "job"};
     bool text =
         meta->head.kind != SPOOL_META_CUPTI_SIZES && meta->head.kind != SPOOL_META_CUPTI_RECORD;
     printf("meta %s code=%u domain=%u %lld %lld %lld %s\n",
