@@ -22,7 +22,7 @@
 #include "capture/spool/process.h"
 
 enum {
-    SORT_BYTES_MIN = 64 << 20,
+    SORT_BYTES_MIN = 8 << 20,
     BIG_CAPTURE_BYTES = 256 << 20, /* from here on larger pages are worth it */
     BIG_PAGE_BYTES = 65536
 };
@@ -35,8 +35,7 @@ static uint64_t sort_bytes(const struct convert_opts *opts)
     if (opts->sort_bytes) {
         return opts->sort_bytes;
     }
-    uint64_t pages = (uint64_t)sysconf(_SC_PHYS_PAGES);
-    uint64_t bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE) / 4;
+    uint64_t bytes = convert_memory_bytes() / 4;
     bytes = bytes > most ? most : bytes;
     return bytes < SORT_BYTES_MIN ? SORT_BYTES_MIN : bytes;
 }

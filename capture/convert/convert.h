@@ -12,7 +12,8 @@
  * the output can fail: no space, no memory.
  *
  * Cost: O(n log n) for events out of order, O(n) in order; memory is bounded by the sort budget
- * (a quarter of the machine's memory, 4 GiB at most), larger captures sort through a temporary file
+ * (a quarter of the memory that the machine, the control group and RLIMIT_AS leave, 4 GiB at most;
+ * less where the system gives no more), larger captures sort through a temporary file
  * without a name beside the output. */
 #ifndef CUTLINE_CAPTURE_CONVERT_CONVERT_H
 #define CUTLINE_CAPTURE_CONVERT_CONVERT_H

@@ -291,6 +291,15 @@ void convert_job_learn(struct convert_proc *proc, const struct spool_item *item)
 /* The rows of CUTLINE_RANK: one for each process, with its last image. */
 int convert_job_rows(struct convert *c, struct err *err);
 
+/* ---- convert_memory.c ---------------------------------------------------------------------------- */
+
+/* The memory that this process may use: the machine's, or less by its control group or RLIMIT_AS. */
+uint64_t convert_memory_bytes(void);
+
+/* The limit of the groups that the file GROUPS names (/proc/self/cgroup), which lie in the folder
+ * ROOT, of either version; UINT64_MAX: none. */
+uint64_t convert_memory_group(const char *groups, const char *root);
+
 /* ---- convert_graph.c: where CUDA graphs come from -------------------------------------------- */
 
 /* A status about a graph: in the first pass, and as a row in the second. */

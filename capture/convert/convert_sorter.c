@@ -17,12 +17,16 @@
 
 #include "analysis/base/arena.h"
 #include "analysis/base/array.h"
+#include "analysis/base/array.h"
 #include "analysis/base/buf.h"
 
 enum {
     BLOCK_BYTES = 1 << 20,
     WRITE_BYTES = 1 << 20,
     WINDOW_BYTES = 1 << 18,
+    WINDOW_LEAST = 1 << 14,
+    SMALL_BYTES = 1 << 11,
+    REFS_FIRST = 4096,
 };
 
 /* Before each record, in memory and in the file. */
@@ -55,6 +59,7 @@ struct sorter {
     char *block;
     size_t block_left;
     struct ref *refs;
+    struct ref *spare; /* as many: sorting needs them, and must not fail when memory is short */
     size_t refs_n;
     size_t refs_cap;
     bool disorder;
@@ -94,18 +99,15 @@ uint64_t sorter_count(const struct sorter *sorter)
 /* ---- sorting in memory ----------------------------------------------------------------------- */
 
 /* Least significant digit radix sort, one byte a pass; a byte that is the same in all keys costs no
- * pass. Stable. Returns 0, or -1: no memory. */
-static int sort_refs(struct sorter *sorter)
+ * pass. Stable. */
+static void sort_refs(struct sorter *sorter)
 {
     size_t n = sorter->refs_n;
     if (!sorter->disorder || n < 2) {
-        return 0;
+        return;
     }
     struct ref *from = sorter->refs;
-    struct ref *to = malloc(sorter->refs_cap * sizeof *to);
-    if (!to) {
-        return -1;
-    }
+    struct ref *to = sorter->spare;
     for (unsigned shift = 0; shift < 64; shift += 8) {
         size_t places[256] = {0};
         for (size_t i = 0; i < n; i++) {
@@ -128,8 +130,7 @@ static int sort_refs(struct sorter *sorter)
         to = swap;
     }
     sorter->refs = from;
-    free(to);
-    return 0;
+    sorter->spare = to;
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
@@ -177,18 +178,18 @@ static int write_refs(struct sorter *sorter, struct err *err)
 {
     int result = 0;
     size_t filled = 0;
-    char *buffer = malloc(WRITE_BYTES);
-    if (!buffer) {
-        return err_nomem(err, "sorting");
-    }
+    char small[SMALL_BYTES];
+    char *large = malloc(WRITE_BYTES);
+    char *buffer = large == NULL ? small : large;
+    size_t size = large == NULL ? sizeof small : WRITE_BYTES;
     for (size_t i = 0; i < sorter->refs_n && result == 0; i++) {
         const struct head *head = sorter->refs[i].head;
         size_t bytes = sizeof *head + head->padded;
-        if (filled + bytes > WRITE_BYTES) {
+        if (filled + bytes > size) {
             result = write_all(sorter, buffer, filled, err);
             filled = 0;
         }
-        if (bytes > WRITE_BYTES && result == 0) {
+        if (bytes > size && result == 0) {
             result = write_all(sorter, (const char *)head, bytes, err);
         } else if (result == 0) {
             memcpy(buffer + filled, head, bytes);
@@ -198,7 +199,7 @@ static int write_refs(struct sorter *sorter, struct err *err)
     if (result == 0) {
         result = write_all(sorter, buffer, filled, err);
     }
-    free(buffer);
+    free(large);
     return result;
 }
 
@@ -210,9 +211,7 @@ static int spill(struct sorter *sorter, struct err *err)
         return err_nomem(err, "sorting");
     }
     sorter->runs = runs;
-    if (sort_refs(sorter) < 0) {
-        return err_nomem(err, "sorting");
-    }
+    sort_refs(sorter);
     if (sorter->fd < 0 && open_file(sorter, err) < 0) {
         return -1;
     }
@@ -249,20 +248,59 @@ static struct head *new_record(struct sorter *sorter, size_t bytes)
     return at;
 }
 
-static int new_ref(struct sorter *sorter, const struct head *head)
+/* Makes room for one more ref. Returns 0, or -1: no memory, and nothing is changed. */
+static int grow_refs(struct sorter *sorter)
 {
-    struct ref *refs =
-        array_grow(sorter->refs, &sorter->refs_cap, sorter->refs_n + 1, sizeof *refs);
-    if (refs == NULL) {
+    size_t cap = sorter->refs_cap ? sorter->refs_cap * 2 : REFS_FIRST;
+    if (sorter->refs_n < sorter->refs_cap) {
+        return 0;
+    }
+    struct ref *spare = array_resize(NULL, cap, sizeof *spare);
+    struct ref *refs = spare ? array_resize(sorter->refs, cap, sizeof *refs) : NULL;
+    if (!refs) {
+        free(spare);
         return -1;
     }
+    free(sorter->spare);
     sorter->refs = refs;
+    sorter->spare = spare;
+    sorter->refs_cap = cap;
+    return 0;
+}
+
+static void new_ref(struct sorter *sorter, const struct head *head)
+{
     uint64_t key = (uint64_t)head->key ^ UINT64_C(1) << 63;
     if (sorter->refs_n > 0 && key < sorter->refs[sorter->refs_n - 1].key) {
         sorter->disorder = true;
     }
     sorter->refs[sorter->refs_n++] = (struct ref){.key = key, .head = head};
-    return 0;
+}
+
+static size_t held_bytes(const struct sorter *sorter)
+{
+    return sorter->used + sorter->refs_n * sizeof(struct ref) * 2;
+}
+
+/* Room for a record of BYTES with its ref. Where the system gives no more memory, what is held goes to
+ * the file, and less is held from then on. NULL with err set: not even then. */
+static struct head *make_record(struct sorter *sorter, size_t bytes, struct err *err)
+{
+    for (int tries = 0; tries < 2; tries++) {
+        struct head *record = grow_refs(sorter) == 0 ? new_record(sorter, bytes) : NULL;
+        if (record != NULL) {
+            return record;
+        }
+        if (sorter->refs_n == 0) {
+            break;
+        }
+        sorter->budget = held_bytes(sorter) / 4 * 3;
+        if (spill(sorter, err) < 0) {
+            return NULL;
+        }
+    }
+    (void)err_nomem(err, "sorting");
+    return NULL;
 }
 
 int sorter_add(struct sorter *sorter, int64_t key, struct sorter_part head, struct sorter_part tail,
@@ -273,13 +311,12 @@ int sorter_add(struct sorter *sorter, int64_t key, struct sorter_part head, stru
     if (bytes > UINT32_MAX - 8) {
         return err_set(err, "cannot sort a record of %zu bytes", bytes);
     }
-    if (sorter->used + sorter->refs_n * sizeof(struct ref) > sorter->budget &&
-        spill(sorter, err) < 0) {
+    if (held_bytes(sorter) > sorter->budget && sorter->refs_n > 0 && spill(sorter, err) < 0) {
         return -1;
     }
-    struct head *record = new_record(sorter, sizeof *record + padded);
+    struct head *record = make_record(sorter, sizeof *record + padded, err);
     if (!record) {
-        return err_nomem(err, "sorting");
+        return -1;
     }
     *record = (struct head){.key = key, .bytes = (uint32_t)bytes, .padded = (uint32_t)padded};
     char *data = (char *)(record + 1);
@@ -287,9 +324,7 @@ int sorter_add(struct sorter *sorter, int64_t key, struct sorter_part head, stru
     if (tail.bytes) {
         memcpy(data + head.bytes, tail.data, tail.bytes);
     }
-    if (new_ref(sorter, record) < 0) {
-        return err_nomem(err, "sorting");
-    }
+    new_ref(sorter, record);
     sorter->count++;
     return 0;
 }
@@ -379,10 +414,17 @@ static int begin_merge(struct sorter *sorter, struct err *err)
     if (!sorter->heap) {
         return err_nomem(err, "sorting");
     }
+    free(sorter->refs);
+    free(sorter->spare);
+    sorter->refs = NULL;
+    sorter->spare = NULL;
+    size_t window = sorter->budget / sorter->runs_n;
+    window = window > WINDOW_BYTES ? WINDOW_BYTES : window;
+    window = window < WINDOW_LEAST ? WINDOW_LEAST : window & ~(size_t)7;
     for (size_t i = 0; i < sorter->runs_n; i++) {
         struct run *run = &sorter->runs[i];
-        run->window = malloc(WINDOW_BYTES);
-        run->size = WINDOW_BYTES;
+        run->window = malloc(window);
+        run->size = window;
         int got = run->window ? fill_window(sorter, run, err) : err_nomem(err, "sorting");
         if (got < 0) {
             return -1;
@@ -419,7 +461,8 @@ static int begin_reading(struct sorter *sorter, struct err *err)
     if (sorter->runs_n > 0) {
         return begin_merge(sorter, err);
     }
-    return sort_refs(sorter) < 0 ? err_nomem(err, "sorting") : 0;
+    sort_refs(sorter);
+    return 0;
 }
 
 int sorter_next(struct sorter *sorter, struct sorter_record *record, struct err *err)
@@ -461,6 +504,7 @@ void sorter_free(struct sorter *sorter)
     free(sorter->runs);
     free(sorter->heap);
     free(sorter->refs);
+    free(sorter->spare);
     free(sorter->folder);
     free(sorter);
 }

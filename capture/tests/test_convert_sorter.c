@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "analysis/tests/check.h"
 #include "capture/convert/convert_sorter.h"
@@ -110,11 +112,37 @@ static void test_bad_folder(void **state)
     sorter_free(NULL);
 }
 
+#ifndef __SANITIZE_ADDRESS__ /* which maps terabytes */
+/* No more memory than what is there and 24 MiB, for 100 MB of records that were to stay in memory. */
+static void test_no_memory(void **state)
+{
+    (void)state;
+    long pages = 0;
+    struct rlimit old;
+    FILE *file = fopen("/proc/self/statm", "re");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%ld", &pages), 1); /* NOLINT(cert-err34-c) */
+    (void)fclose(file);
+    seed = 99;
+    struct item *items = made(1500000, 0, 40);
+    assert_int_equal(getrlimit(RLIMIT_AS, &old), 0);
+    rlim_t size = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + 1500000 * sizeof *items;
+    struct rlimit tight = {.rlim_cur = size + (24 << 20), .rlim_max = old.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_AS, &tight), 0);
+    check_sorted(items, 1500000, (size_t)1 << 32);
+    assert_int_equal(setrlimit(RLIMIT_AS, &old), 0);
+    free(items);
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all),
         cmocka_unit_test(test_bad_folder),
+#ifndef __SANITIZE_ADDRESS__
+        cmocka_unit_test(test_no_memory),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
