@@ -268,6 +268,26 @@ static const char *category(const struct trace_name *name)
     return categories[name->kind];
 }
 
+/* A call and its ops have one number, which is the call's place: it is unique among all processes. */
+static void args_link(struct writer *w, const struct trace_lane *lane, uint32_t index)
+{
+    const struct trace *trace = w->trace;
+    uint32_t ops = 0;
+    if (lane->table == TRACE_API) {
+        (void)trace_ops_of(trace, index, &ops);
+    }
+    uint32_t call = lane->table == TRACE_GPU ? trace->events[TRACE_GPU].link[index]
+                    : ops > 0                ? index
+                                             : TRACE_NONE;
+    if (call != TRACE_NONE) {
+        event_int(w, "correlation", (int64_t)call + 1);
+    }
+    event_int(w, "process", trace->processes[lane->process].pid);
+    if (lane->thread != TRACE_NONE) {
+        event_int(w, "thread", trace->threads[lane->thread].tid);
+    }
+}
+
 static void args_op(struct writer *w, const struct trace_lane *lane, uint32_t index)
 {
     const struct facts_copy *copy = facts_copy_of(w->facts, index);
@@ -294,6 +314,7 @@ static void event_args(struct writer *w, const struct trace_lane *lane, uint32_t
     if (name->domain_len > 0) {
         event_text(w, "domain", name->domain, name->domain_len);
     }
+    args_link(w, lane, index);
     if (lane->table == TRACE_GPU) {
         args_op(w, lane, index);
     }

@@ -495,7 +495,7 @@ void info_text(const struct info *info, bool ascii, struct buf *out)
     info_verdict_text(info, &line);
     put_line(&writer, "verdict", &line);
     buf_reset(&line);
-    buf_adds(&line, info->trace->path);
+    buf_adds(&line, trace_given_path(info->trace));
     put_line(&writer, "file", &line);
     buf_free(&line);
     put_source(&writer);

@@ -453,6 +453,24 @@ static void sync_folder(const char *path)
     free(folder);
 }
 
+int store_writer_set_processes(struct store_writer *w, int64_t global_pid, struct err *err)
+{
+    static const enum store_table TABLES[] = {STORE_TABLE_KERNEL, STORE_TABLE_MEMCPY,
+                                              STORE_TABLE_MEMSET, STORE_TABLE_SYNC};
+    for (size_t i = 0; i < sizeof TABLES / sizeof TABLES[0]; i++) {
+        if (w->out[TABLES[i]].rows == 0) {
+            continue;
+        }
+        buf_reset(&w->sql);
+        buf_addf(&w->sql, "UPDATE %s SET globalPid = %lld WHERE globalPid IS NULL",
+                 store_table_name(TABLES[i]), (long long)global_pid);
+        if (run_sql(w, made_sql(w, err), err) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 int store_writer_finish(struct store_writer *w, struct err *err)
 {
     int result = run_sql(w, "COMMIT", err);

@@ -122,6 +122,10 @@ int store_writer_row(struct store_writer *w, enum store_table table, const struc
 int store_writer_note(struct store_writer *w, enum store_table table, const char *name,
                       const char *value, struct err *err);
 
+/* Gives the globalPid to the rows of kernels, copies, sets and waits that have none so far. Returns 0,
+ * or -1. */
+int store_writer_set_processes(struct store_writer *w, int64_t global_pid, struct err *err);
+
 /* How many rows were added to a table so far. */
 int64_t store_writer_rows(const struct store_writer *w, enum store_table table);
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 # Folder -> what its files may include from this project. The first match counts.
-ANALYSIS = "base store trace table facts filter timeline report export detect diff".split()
+ANALYSIS = "base store import trace table facts filter timeline report export detect diff".split()
 
 
 def edges():

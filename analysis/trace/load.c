@@ -9,6 +9,7 @@
 #include "analysis/base/array.h"
 #include "analysis/base/buf.h"
 #include "analysis/base/sort.h"
+#include "analysis/import/json_capture.h"
 #include "analysis/store/nsys_rep.h"
 #include "analysis/trace/cache_layout.h"
 #include "analysis/trace/keep.h"
@@ -443,21 +444,42 @@ static bool is_stopped(void *arg)
     return options->progress(options->progress_arg, 0, 0) != 0;
 }
 
-struct trace *trace_load(const char *path, const struct trace_options *options, struct err *err)
+/* Files of other formats, which become captures in the cache folder. */
+static const struct converter {
+    bool (*knows)(const char *path);
+    int (*convert)(const char *path, const struct report_wait *wait, struct buf *out,
+                   struct err *err);
+} CONVERTERS[] = {
+    {report_file_is, report_file_export},
+    {json_capture_is, json_capture_make},
+};
+
+static struct trace *load_converted(const struct converter *converter, const char *path,
+                                    const struct trace_options *options, struct err *err)
 {
-    struct buf exported = {0};
-    struct trace *trace = NULL;
-    if (!report_file_is(path)) {
-        return load_file(path, options, err);
-    }
-    if (options != NULL && options->rows_most > 0) {
-        return err_null(err, "%s: a report has no first rows", path);
-    }
     struct trace_options asked = options != NULL ? *options : (struct trace_options){0};
     const struct report_wait wait = {is_stopped, &asked};
-    if (report_file_export(path, asked.progress != NULL ? &wait : NULL, &exported, err) == 0) {
-        trace = load_file(buf_text(&exported), options, err);
+    struct buf made = {0};
+    struct trace *trace = NULL;
+    if (asked.rows_most > 0) {
+        return err_null(err, "%s: not a SQLite capture: it has no first rows", path);
     }
-    buf_free(&exported);
+    if (converter->convert(path, asked.progress != NULL ? &wait : NULL, &made, err) == 0) {
+        trace = load_file(buf_text(&made), options, err);
+    }
+    if (trace != NULL) {
+        trace->given = arena_copy(&trace_own(trace)->arena, path, strlen(path));
+    }
+    buf_free(&made);
     return trace;
+}
+
+struct trace *trace_load(const char *path, const struct trace_options *options, struct err *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(CONVERTERS); i++) {
+        if (CONVERTERS[i].knows(path)) {
+            return load_converted(&CONVERTERS[i], path, options, err);
+        }
+    }
+    return load_file(path, options, err);
 }

@@ -238,6 +238,7 @@ struct trace {
     int64_t end_ns;
     int64_t nvtx_end_ns; /* the last NVTX time: where open ranges were closed */
     const char *path;
+    const char *given; /* the path as it was given, if the file was made of another; else NULL */
     void *own; /* what trace_free needs */
 };
 
@@ -276,6 +277,11 @@ void trace_free(struct trace *trace);
 /* A pause in the use of a large trace: pages of its file that were read are not held any more. Other
  * threads may go on reading it. */
 void trace_rest(const struct trace *trace);
+/* What people know the capture by: the path that was given. */
+static inline const char *trace_given_path(const struct trace *trace)
+{
+    return trace->given != NULL ? trace->given : trace->path;
+}
 
 /* Indices by id, TRACE_NONE where there is none. O(log n). */
 uint32_t trace_process_of(const struct trace *trace, int64_t global_pid);

@@ -27,8 +27,7 @@ void demangle_close(struct demangle *demangle);
 void demangle_name(const struct demangle *demangle, const char *name, struct buf *full,
                    struct buf *brief);
 
-/* The two steps behind it, on what __cxa_demangle returned. */
+/* The spelling alone, of what __cxa_demangle returned. */
 void demangle_spell(const char *text, struct buf *full);
-void demangle_brief(const char *text, struct buf *brief);
 
 #endif

@@ -48,7 +48,7 @@ void verb_copy_command(struct app *app, int count)
     shell_words(&app->taken, words, n);
     buf_free(&state);
     buf_addc(&app->taken, ' ');
-    shell_quote_path(&app->taken, app->trace->path);
+    shell_quote_path(&app->taken, trace_given_path(app->trace));
     app->take = TAKE_COMMAND;
 }
 

@@ -35,7 +35,7 @@ static bool view_state_path(const struct trace *trace, char *path, size_t room, 
     if (len < 0 || (size_t)len >= sizeof folder) {
         return false;
     }
-    real = realpath(trace->path, NULL);
+    real = realpath(trace_given_path(trace), NULL);
     if (real == NULL) {
         return false;
     }

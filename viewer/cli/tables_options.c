@@ -60,10 +60,34 @@ void tables_say_outside(const char *command, const char *option, const struct tr
     output_error(command, &err);
 }
 
+/* What the capture says of itself, if it was made of a file of another format. */
+static void say_incomplete(const char *command, const char *path, const struct trace *trace)
+{
+    static const char *const columns[] = {"name", "value"};
+    static const struct store_scan scan = {"CUTLINE_RECORDER", columns, 2, 0, INT64_MAX};
+    struct store *store = trace->given == NULL ? NULL : trace_store(trace, NULL);
+    struct store_cursor *cursor = store == NULL ? NULL : store_scan(store, &scan, NULL);
+    while (cursor != NULL && store_next(cursor, NULL) == 1) {
+        struct err err = {0};
+        size_t len;
+        const char *name = store_text(cursor, 0, &len);
+        bool told =
+            name != NULL && len == strlen("incomplete") && memcmp(name, "incomplete", len) == 0;
+        const char *value = told ? store_text(cursor, 1, &len) : NULL;
+        if (value != NULL) {
+            (void)err_set(&err, "%.500s: %.*s", path, (int)len, value);
+            output_error(command, &err);
+        }
+    }
+    store_cursor_close(cursor);
+    store_close(store);
+}
+
 void tables_say_left_out(const char *command, const char *path, const struct trace *trace)
 {
     char count[TIMEFMT_BYTES];
     struct err err = {0};
+    say_incomplete(command, path, trace);
     if (trace->counts.misplaced > 0) {
         (void)err_set(&err,
                       "%.500s: %s row%s left out, as %s times cannot be; cutline info names them",
