@@ -3,6 +3,7 @@
  * collected. */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -81,6 +82,11 @@ void record_convert_begin(struct run *run, const char *dir, bool live)
     read_control(run);
     conversion->dir = dir;
     conversion->live = live;
+#ifdef M_ARENA_MAX
+    /* One arena for all: under a memory limit glibc would try to map another one for the thread at
+     * each call of malloc. */
+    (void)mallopt(M_ARENA_MAX, 1);
+#endif
     if (pipe(conversion->done) == 0) {
         (void)fcntl(conversion->done[0], F_SETFD, FD_CLOEXEC);
         (void)fcntl(conversion->done[1], F_SETFD, FD_CLOEXEC);

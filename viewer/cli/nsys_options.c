@@ -135,7 +135,7 @@ const struct opts_known nsys_profile_options[] = {
     {'Y', "start-later", true, "a later start by another command (--delay and --capture-range begin later)", NULL, NULL},
     OPTION("hotkey-capture", NULL),
     OPTION("session-new", NULL),
-    OPTION("session", NULL),
+    OPTION("session", "a session that other commands control (this command is recorded from its begin to its end)"),
     SWITCH("auto-report-name", NULL),
     {0, "run-as", false, NULL, NULL, refuse_run_as},
     {0, "command-file", false, NULL, NULL, refuse_command_file},

@@ -62,6 +62,8 @@ record 0 -f -o x -c hotkey --hotkey-capture=F11 true
 says "a range by hot key (all is recorded)"
 record 0 -f -o x --start-later=false -Y false --session-new=mine --auto-report-name=true -x true true
 says ""
+record 0 -f -o x --session=mine true
+says "a session that other commands control (this command is recorded from its begin to its end)"
 for word in gds nvvideo dx12 opengl-annotations vulkan syscall python-gil cudla wddm; do
     record 0 -f -o x -t "cuda,$word" true
     says "$word"
