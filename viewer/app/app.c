@@ -157,6 +157,30 @@ void app_lay_out(struct app *app)
     at->detail_row = detail > 0 ? at->body_row + at->body_rows : -1;
 }
 
+static bool window_is(const struct window *a, const struct window *b)
+{
+    return a->begin_ns == b->begin_ns && a->ns_per_col == b->ns_per_col && a->cols == b->cols;
+}
+
+/* The same time in the columns that there are now. */
+static void resize_window(struct app *app)
+{
+    struct app_sized *sized = &app->sized;
+    int cols = app->layout.time_cols;
+    bool listed = window_is(&app->listed_window, &app->window);
+    if (!window_is(&sized->to, &app->window) || sized->to_col != app->cursor_col) {
+        sized->from = app->window;
+        sized->from_col = app->cursor_col;
+    }
+    const struct window *from = &sized->from;
+    app->window = cols == from->cols ? *from : window_fit(from->begin_ns, window_end(from), cols);
+    app->cursor_col = (int)((int64_t)sized->from_col * cols / from->cols);
+    sized->to = app->window;
+    sized->to_col = app->cursor_col;
+    /* What a list is about does not depend on the size of the terminal. */
+    app->listed_window = listed ? app->window : app->listed_window;
+}
+
 void app_resize(struct app *app, int cols, int rows)
 {
     struct window *window = &app->window;
@@ -171,9 +195,7 @@ void app_resize(struct app *app, int cols, int rows)
         app->back_count = 0;
         app->cursor_col = window->cols / 2;
     } else if (window->cols != app->layout.time_cols) {
-        int old = window->cols;
-        *window = window_fit(window->begin_ns, window_end(window), app->layout.time_cols);
-        app->cursor_col = (int)((int64_t)app->cursor_col * window->cols / old);
+        resize_window(app);
     }
     app->redraw = true;
 }

@@ -40,6 +40,13 @@ struct app_event {
     uint32_t index;
 };
 
+/* A resize shows the time of the window before it as nearly as the columns allow. The next one starts
+ * from that window again, unless something else moved it: sizes that come and go leave no trace. */
+struct app_sized {
+    struct window from, to; /* before and after; cols 0: no resize yet */
+    int from_col, to_col; /* the cursor */
+};
+
 /* What is seen: goes into the back/forward history. */
 struct app_view {
     struct window window;
@@ -156,6 +163,7 @@ struct app {
     struct app_layout layout;
     struct window window;
     int cursor_col; /* the time cursor: where zooming keeps still */
+    struct app_sized sized;
     uint32_t row; /* the current row: an index in rows.list */
     uint32_t first_shown; /* scrolling: the first unpinned place in rows.shown on the screen */
     struct app_event event;
