@@ -135,9 +135,7 @@ static void outliers_nvtx_end(struct load *load)
             last_ns = piece->last_ns > last_ns ? piece->last_ns : last_ns;
         }
     }
-    bool behind = last_ns != INT64_MIN && latest_ns > last_ns + OUTLIER_HOUR_NS;
-    /* Rows that are left out may say any time. */
-    if (behind || (latest_ns != INT64_MIN && !times_fit_at(latest_ns))) {
+    if (last_ns != INT64_MIN && latest_ns > last_ns + OUTLIER_HOUR_NS) {
         latest_ns = last_ns;
     }
     load->trace->nvtx_end_ns = latest_ns == INT64_MIN ? 0 : latest_ns;

@@ -182,10 +182,10 @@ static void read_nvtx_latest(struct piece *piece, struct store_cursor *cursor)
 {
     int64_t start = store_int(cursor, HOST_START, INT64_MIN);
     int64_t end = store_int(cursor, HOST_END, INT64_MIN);
-    if (start > piece->latest_ns && start <= TIMES_MAX_NS) {
+    if (start > piece->latest_ns && times_fit_at(start)) {
         piece->latest_ns = start;
     }
-    if (end > piece->latest_ns && end <= TIMES_MAX_NS) {
+    if (end > piece->latest_ns && times_fit_at(end)) {
         piece->latest_ns = end;
     }
 }

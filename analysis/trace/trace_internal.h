@@ -126,7 +126,7 @@ struct piece {
     int64_t untimed;
     int64_t reversed;
     int64_t statuses;
-    int64_t latest_ns; /* NVTX: the last time of any row */
+    int64_t latest_ns; /* NVTX: the last time of any row that can be one */
     /* Of the events, an open range as one of no length: first begin, last end, longest, their sum. */
     int64_t first_ns;
     int64_t last_ns;
