@@ -2,13 +2,9 @@
 #include "analysis/store/cache_seal.h"
 
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-enum {
-    SEAL_TICK_NS = 1000000, /* so long is waited for the clock of file times to tick */
-    SEAL_TICKS_MAX = 20
-};
+#include "analysis/store/file_clock.h"
 
 /* The whole content of a seal. No padding: compared bytewise. */
 struct seal {
@@ -44,28 +40,13 @@ static int name_seal(const char *name, struct buf *out)
     return buf_failed(out) ? -1 : 0;
 }
 
-/* The clock that file times are taken from, which ticks a few hundred times a second. */
-static struct timespec seal_clock(void)
-{
-    struct timespec now = {0};
-#ifdef CLOCK_REALTIME_COARSE
-    (void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
-#else
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-#endif
-    return now;
-}
-
 bool cache_seal_look(int fd, struct stat *was)
 {
-    const struct timespec tick = {0, SEAL_TICK_NS};
-    for (int i = 0; i < SEAL_TICKS_MAX && fstat(fd, was) == 0; i++) {
-        struct timespec now = seal_clock();
-        const struct timespec *at = &was->st_ctim;
-        if (at->tv_sec < now.tv_sec || (at->tv_sec == now.tv_sec && at->tv_nsec < now.tv_nsec)) {
+    for (int ticks = 0; ticks < FILE_CLOCK_TICKS && fstat(fd, was) == 0; ticks++) {
+        if (file_clock_is_past(&was->st_ctim)) {
             return true;
         }
-        (void)nanosleep(&tick, NULL);
+        file_clock_wait();
     }
     return false;
 }

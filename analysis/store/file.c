@@ -5,17 +5,12 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "analysis/base/buf.h"
+#include "analysis/store/file_clock.h"
 #include "analysis/store/file_internal.h"
 #include "analysis/store/store_internal.h"
-
-enum {
-    FILE_TICK_NS = 1000000, /* so long is waited for the clock of file times to tick */
-    FILE_TICKS_MAX = 20
-};
 
 static int file_read(int fd, int64_t offset, void *out, size_t len)
 {
@@ -53,33 +48,17 @@ static bool file_same(const struct store_file_state *a, const struct store_file_
            memcmp(a->header, b->header, sizeof a->header) == 0;
 }
 
-/* The clock that file times are taken from, which ticks a few hundred times a second. */
-static struct timespec file_clock(void)
-{
-    struct timespec now = {0};
-#ifdef CLOCK_REALTIME_COARSE
-    (void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
-#else
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-#endif
-    return now;
-}
-
 /*
  * Notes what the file is. A file that was written in this very tick of the clock could be written
  * again without a new time: that tick is waited out, so that any later write is seen.
  */
 static int file_note(int fd, struct store_file_state *state)
 {
-    const struct timespec tick = {0, FILE_TICK_NS};
     for (int ticks = 0; file_state(fd, state) == 0; ticks++) {
-        struct timespec now = file_clock();
-        const struct timespec *at = &state->st.st_mtim;
-        if (ticks == FILE_TICKS_MAX || at->tv_sec < now.tv_sec ||
-            (at->tv_sec == now.tv_sec && at->tv_nsec < now.tv_nsec)) {
+        if (ticks == FILE_CLOCK_TICKS || file_clock_is_past(&state->st.st_mtim)) {
             return 0;
         }
-        (void)nanosleep(&tick, NULL);
+        file_clock_wait();
     }
     return -1;
 }
