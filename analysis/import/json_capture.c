@@ -5,11 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "analysis/import/json_stream.h"
 #include "analysis/import/trace_rows.h"
-#include "analysis/store/cache_folder.h"
+#include "analysis/store/cache_made.h"
 
 enum {
     FORM = 1, /* of the captures that are made here: a new one makes them again */
@@ -130,30 +129,17 @@ static int write_capture(const char *path, const char *target, const struct repo
                                                  : err_set(err, "%s: %s", target, strerror(errno));
 }
 
-/* Makes it under a temporary name, which takes the final one only when it is whole. */
-static int make_capture(const char *path, const struct cache_folder *folder, const char *name,
-                        const struct report_wait *wait, struct err *err)
+struct source {
+    const char *path;
+    const struct report_wait *wait;
+};
+
+static int make_capture(void *arg, struct cache_part *part, const struct buf *target,
+                        struct err *err)
 {
-    struct cache_part part;
-    struct buf target = {0};
-    int status = 0;
-    if (cache_folder_begin(folder, ".sqlite", &part) != 0) {
-        status =
-            err_set(err, "%s: cannot be written to: %s", buf_text(&folder->path), strerror(errno));
-    }
-    buf_addf(&target, "%s/%s", buf_text(&folder->path), buf_text(&part.name));
-    if (status == 0) {
-        status = buf_failed(&target) ? err_nomem(err, "the name")
-                                     : write_capture(path, buf_text(&target), wait, err);
-    }
-    if (status != 0) {
-        cache_folder_drop(&part);
-    } else if (cache_folder_finish(&part, name) != 0) {
-        status = err_set(err, "%s/%s: cannot be written: %s", buf_text(&folder->path), name,
-                         strerror(errno));
-    }
-    buf_free(&target);
-    return status;
+    const struct source *source = arg;
+    (void)part;
+    return write_capture(source->path, buf_text(target), source->wait, err);
 }
 
 int json_capture_make(const char *path, const struct report_wait *wait, struct buf *out,
@@ -171,18 +157,10 @@ int json_capture_make(const char *path, const struct report_wait *wait, struct b
              (unsigned long long)st.st_size, (unsigned long long)st.st_mtim.tv_sec,
              (unsigned long)st.st_mtim.tv_nsec);
     if (status == 0) {
-        int fd = buf_failed(&name) ? -1 : cache_folder_find(&folder, buf_text(&name));
-        if (fd >= 0) {
-            (void)close(fd);
-        } else {
-            status = make_capture(path, &folder, buf_text(&name), wait, err);
-        }
+        struct source source = {path, wait};
+        status = cache_made(&folder, &name, make_capture, &source, out, err);
     }
-    buf_reset(out);
-    buf_addf(out, "%s/%s", buf_text(&folder.path), buf_text(&name));
-    if (status == 0 && (buf_failed(out) || buf_failed(&name))) {
-        status = err_nomem(err, "the name");
-    } else if (status != 0) {
+    if (status != 0) {
         (void)err_prefix(err, "%s", path);
     }
     buf_free(&name);

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "analysis/base/shell.h"
-#include "analysis/store/cache_folder.h"
+#include "analysis/store/cache_made.h"
 #include "analysis/store/keeper.h"
 
 enum {
@@ -257,33 +257,18 @@ static int report_adopt(const char *path, struct cache_part *part, struct err *e
     return status;
 }
 
-/* Exports to a temporary name, which takes the final one only when it is whole. */
-static int report_export_to(const char *path, const struct cache_folder *folder, const char *name,
-                            const struct report_wait *wait, struct err *err)
+struct report_source {
+    const char *path;
+    const struct report_wait *wait;
+};
+
+static int report_make(void *arg, struct cache_part *part, const struct buf *target,
+                       struct err *err)
 {
-    struct cache_part part;
-    struct buf target = {0};
-    int status = 0;
-    if (cache_folder_begin(folder, ".sqlite", &part) != 0) {
-        status =
-            err_set(err, "%s: cannot be written to: %s", buf_text(&folder->path), strerror(errno));
-    }
-    buf_addf(&target, "%s/%s", buf_text(&folder->path), buf_text(&part.name));
-    if (status == 0) {
-        status =
-            buf_failed(&target) ? err_nomem(err, path) : export_with_nsys(path, &target, wait, err);
-    }
-    if (status == 0) {
-        status = report_adopt(path, &part, err);
-    }
-    if (status != 0) {
-        cache_folder_drop(&part);
-    } else if (cache_folder_finish(&part, name) != 0) {
-        status = err_set(err, "%s/%s: cannot be written: %s", buf_text(&folder->path), name,
-                         strerror(errno));
-    }
-    buf_free(&target);
-    return status;
+    const struct report_source *source = arg;
+    return export_with_nsys(source->path, target, source->wait, err) == 0
+               ? report_adopt(source->path, part, err)
+               : -1;
 }
 
 /* Takes the export from the cache folder, or puts it there. */
@@ -295,23 +280,10 @@ static int report_cached(const char *path, const struct stat *st, const struct r
     int status = cache_folder_open(&folder, err);
     if (status != 0) {
         (void)err_prefix(err, "%s", path);
-    }
-    report_name(st, &name);
-    if (status == 0 && buf_failed(&name)) {
-        status = err_nomem(err, path);
-    }
-    if (status == 0) {
-        int fd = cache_folder_find(&folder, buf_text(&name));
-        if (fd >= 0) {
-            (void)close(fd);
-        } else {
-            status = report_export_to(path, &folder, buf_text(&name), wait, err);
-        }
-    }
-    buf_reset(out);
-    buf_addf(out, "%s/%s", buf_text(&folder.path), buf_text(&name));
-    if (status == 0 && buf_failed(out)) {
-        status = err_nomem(err, path);
+    } else {
+        struct report_source source = {path, wait};
+        report_name(st, &name);
+        status = cache_made(&folder, &name, report_make, &source, out, err);
     }
     buf_free(&name);
     cache_folder_close(&folder);
