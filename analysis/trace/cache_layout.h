@@ -168,8 +168,9 @@ int cache_put_padded(int fd, const void *data, size_t bytes, const atomic_bool *
                      uint64_t *sum);
 /* Does a part of a file, filled up to the alignment, have this sum? 0, also where it was stopped, or -1. */
 int cache_compare_part(int fd, uint64_t at, uint64_t bytes, uint64_t sum, const atomic_bool *stop);
-/* Seals a file that was just written: it is what this program made. */
-void cache_seal_file(const struct cache_folder *folder, const char *name, uint64_t rules);
+/* The end of a file that was begun and written with that status: where it is 0 the file gets its name and a
+ * seal, as it is what this program made; else it is removed. 0, or -1 with errno set. */
+int cache_finish(struct cache_part *part, const char *name, uint64_t rules, int status);
 
 /* shelf.c */
 struct shelf_list;

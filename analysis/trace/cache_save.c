@@ -283,8 +283,18 @@ int cache_write(int fd, const struct trace *trace, const struct cache_key *key,
     return write_all(fd, trace, NULL, key, stop);
 }
 
-void cache_seal_file(const struct cache_folder *folder, const char *name, uint64_t rules)
+int cache_finish(struct cache_part *part, const char *name, uint64_t rules, int status)
 {
+    const struct cache_folder *folder = part->folder;
+    if (status != 0) {
+        int code = errno;
+        cache_folder_drop(part);
+        errno = code;
+        return -1;
+    }
+    if (cache_folder_finish(part, name) != 0) {
+        return -1;
+    }
     struct stat was;
     int fd = cache_folder_find(folder, name);
     if (fd >= 0) {
@@ -293,40 +303,26 @@ void cache_seal_file(const struct cache_folder *folder, const char *name, uint64
         }
         (void)close(fd);
     }
+    return 0;
 }
 
 static int save_into(const struct cache_folder *folder, const char *name, const struct trace *trace,
                      const struct cache_key *key, const atomic_bool *stop)
 {
     struct cache_part part;
-    if (cache_folder_begin(folder, "", &part) != 0 || cache_write(part.fd, trace, key, stop) != 0) {
-        int code = errno;
-        cache_folder_drop(&part);
-        errno = code;
-        return -1;
+    int status = cache_folder_begin(folder, "", &part);
+    if (status == 0) {
+        status = cache_write(part.fd, trace, key, stop);
     }
-    if (cache_folder_finish(&part, name) != 0) {
-        return -1;
-    }
-    cache_seal_file(folder, name, key->layout);
-    return 0;
+    return cache_finish(&part, name, key->layout, status);
 }
 
 /* The same of a file that has grown. */
 static int save_grown(struct cache_growing *growing, const struct trace *trace,
                       const atomic_bool *stop)
 {
-    if (write_all(growing->part.fd, trace, growing, &growing->key, stop) != 0) {
-        int code = errno;
-        cache_folder_drop(&growing->part);
-        errno = code;
-        return -1;
-    }
-    if (cache_folder_finish(&growing->part, buf_text(&growing->name)) != 0) {
-        return -1;
-    }
-    cache_seal_file(&growing->folder, buf_text(&growing->name), growing->key.layout);
-    return 0;
+    int status = write_all(growing->part.fd, trace, growing, &growing->key, stop);
+    return cache_finish(&growing->part, buf_text(&growing->name), growing->key.layout, status);
 }
 
 int cache_save(const struct trace *trace, uint32_t limit_mib, const atomic_bool *stop,

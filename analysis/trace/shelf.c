@@ -338,18 +338,11 @@ static int save_into(const struct cache_folder *folder, const char *name,
     if (cache_folder_begin(folder, "", &part) == 0 && entries != NULL) {
         status = write_all(part.fd, list, &head, entries, stop);
     }
+    status = cache_finish(&part, name, key->layout, status);
     int code = errno;
     free(entries);
-    if (status != 0) {
-        cache_folder_drop(&part);
-        errno = code;
-        return -1;
-    }
-    if (cache_folder_finish(&part, name) != 0) {
-        return -1;
-    }
-    cache_seal_file(folder, name, key->layout);
-    return 0;
+    errno = code;
+    return status;
 }
 
 int shelf_save(const struct trace *trace, struct shelf_list *list, const atomic_bool *stop,
