@@ -157,18 +157,13 @@ void app_lay_out(struct app *app)
     at->detail_row = detail > 0 ? at->body_row + at->body_rows : -1;
 }
 
-static bool window_is(const struct window *a, const struct window *b)
-{
-    return a->begin_ns == b->begin_ns && a->ns_per_col == b->ns_per_col && a->cols == b->cols;
-}
-
 /* The same time in the columns that there are now. */
 static void resize_window(struct app *app)
 {
     struct app_sized *sized = &app->sized;
     int cols = app->layout.time_cols;
-    bool listed = window_is(&app->listed_window, &app->window);
-    if (!window_is(&sized->to, &app->window) || sized->to_col != app->cursor_col) {
+    bool listed = window_same(&app->listed_window, &app->window);
+    if (!window_same(&sized->to, &app->window) || sized->to_col != app->cursor_col) {
         sized->from = app->window;
         sized->from_col = app->cursor_col;
     }
@@ -530,9 +525,7 @@ void app_settle(struct app *app)
     if (app->list.kind != PANEL_NONE) {
         bool fresh = app->listed_kind == app->list.kind && app->listed_stamp == app->filter.stamp &&
                      app->listed_span_stamp == app->span_stamp &&
-                     app->listed_window.begin_ns == app->window.begin_ns &&
-                     app->listed_window.ns_per_col == app->window.ns_per_col &&
-                     app->listed_window.cols == app->window.cols;
+                     window_same(&app->listed_window, &app->window);
         if (!fresh) {
             panel_make(app);
             app->listed_kind = app->list.kind;

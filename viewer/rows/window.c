@@ -23,6 +23,11 @@ int64_t window_end(const struct window *window)
     return window_time(window, window->cols);
 }
 
+bool window_same(const struct window *a, const struct window *b)
+{
+    return a->begin_ns == b->begin_ns && a->ns_per_col == b->ns_per_col && a->cols == b->cols;
+}
+
 int64_t window_time(const struct window *window, int64_t col)
 {
     return window->begin_ns + col * window->ns_per_col;

@@ -9,6 +9,7 @@
 #ifndef CUTLINE_APP_WINDOW_H
 #define CUTLINE_APP_WINDOW_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct window {
@@ -20,6 +21,7 @@ struct window {
 /* Floor division for a positive divisor. */
 int64_t window_floor(int64_t value, int64_t divisor);
 int64_t window_end(const struct window *window);
+bool window_same(const struct window *a, const struct window *b);
 /* Begin of a column; any integer column is legal. */
 int64_t window_time(const struct window *window, int64_t col);
 /* The column that holds t; may lie outside of 0..cols. */
