@@ -2,15 +2,9 @@
 # cutline record from the outside: exit statuses, names, signals, the process tree, capture ranges, a
 # killed recorder, a full disk; the capture is asked with sqlite3, and nothing is left behind.
 set -euo pipefail
-client=$CUTLINE_BUILD/tests/client_nvtx
-work=$(mktemp -d)
-export TMPDIR=$work/tmp
-mkdir "$TMPDIR"
-unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH
-trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$work"' EXIT
-cd "$work"
+# shellcheck source=capture/tests/recording.sh
+. capture/tests/recording.sh
 
-fail() { echo "FAILED: $*"; [ ! -s err ] || cat err; exit 1; }
 ask() { sqlite3 "$1" "$2" | tr '\n' ' ' | sed 's/ $//'; }
 
 # record STATUS ARG...: runs cutline record with its output in files, checks status and leftovers.

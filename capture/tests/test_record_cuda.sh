@@ -3,16 +3,11 @@
 # capture, in the record layouts of all CUDA versions, in and out of order, from several threads; and
 # each failure of CUPTI is said while the command goes on.
 set -euo pipefail
+# shellcheck source=capture/tests/recording.sh
+. capture/tests/recording.sh
 build=$CUTLINE_BUILD
 export STANDIN_CUDA=$build/tests/standin/libcuda.so.1
 export STANDIN_CUPTI_PATH=$build/tests/standin/libcupti.so.13
-work=$(mktemp -d)
-export TMPDIR=$work/tmp
-mkdir "$TMPDIR"
-unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-fail() { echo "FAILED: $*"; [ ! -s err ] || cat err; exit 1; }
 
 # record SETTINGS ARG...: client_cuda under cutline record, to cap.sqlite; MORE: options of it.
 record() {

@@ -2,17 +2,11 @@
 # cutline record -t cublas and the like: the variables by which the libraries emit NVTX ranges, the
 # domains that they name; and, where the libraries are, their own ranges.
 set -euo pipefail
-client=$CUTLINE_BUILD/tests/client_nvtx
-work=$(mktemp -d)
-export TMPDIR=$work/tmp
-mkdir "$TMPDIR"
-unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH CUBLAS_NVTX_LEVEL CUBLASLT_NVTX_LEVEL CUBLASXT_NVTX_LEVEL \
+# shellcheck source=capture/tests/recording.sh
+. capture/tests/recording.sh
+unset CUBLAS_NVTX_LEVEL CUBLASLT_NVTX_LEVEL CUBLASXT_NVTX_LEVEL \
     CUDNN_NVTX_LEVEL CUSPARSE_NVTX_LEVEL CUSOLVERDN_NVTX_LEVEL
-trap 'rm -rf "$work"' EXIT
-cd "$work"
 
-fail() { echo "FAILED: $*"; [ ! -s err ] || cat err; exit 1; }
-equal() { [ "$2" = "$3" ] || fail "$1: got '$2', wanted '$3'"; }
 # levels WHAT: the variables that the command gets
 levels() {
     "$CUTLINE" record -f -o l -t "$1" sh -c 'env | grep NVTX_LEVEL | sort' 2>err | tr '\n' ' ' | sed 's/_NVTX_LEVEL//g;s/ $//'

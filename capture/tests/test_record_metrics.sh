@@ -2,15 +2,9 @@
 # GPU metrics by a stand-in NVML: which GPUs, which metrics, their values, the time line; and what is
 # said where there is no NVML.
 set -euo pipefail
-client=$CUTLINE_BUILD/tests/client_nvtx
-work=$(mktemp -d)
-export TMPDIR=$work/tmp
-mkdir "$TMPDIR"
-unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH CUDA_VISIBLE_DEVICES
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-fail() { echo "FAILED: $*"; [ ! -s err ] || cat err; exit 1; }
-equal() { [ "$2" = "$3" ] || fail "$1: got '$2', wanted '$3'"; }
+# shellcheck source=capture/tests/recording.sh
+. capture/tests/recording.sh
+unset CUDA_VISIBLE_DEVICES
 ask() { sqlite3 cap.sqlite "$1" | tr '\n' ' ' | sed 's/ $//'; }
 # record OPTION...: with the stand-in
 record() {

@@ -1,19 +1,10 @@
 #!/usr/bin/env bash
 # The names of a recording: every way in which a program gives a text, again and again.
 set -euo pipefail
-client=$CUTLINE_BUILD/tests/client_nvtx
-work=$(mktemp -d)
-export TMPDIR=$work/tmp
-mkdir "$TMPDIR"
-unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+# shellcheck source=capture/tests/recording.sh
+. capture/tests/recording.sh
 
-fail() { echo "FAILED: $*"; [ ! -s err ] || cat err; exit 1; }
-ask() { sqlite3 "$1.sqlite" "$2" | tr '\n' ' ' | sed 's/ $//'; }
 record() { "$CUTLINE" record -o "$@" >out 2>err </dev/null || fail "record $*: status $?"; }
-# equal WHAT GOT WANTED
-equal() { [ "$2" = "$3" ] || fail "$1: got '$2', wanted '$3'"; }
 texts="SELECT coalesce(text, value) AS name, n.* FROM NVTX_EVENTS n LEFT JOIN StringIds s ON s.id = textId"
 
 # --- 3,000 rounds are several segments: a literal is written once in each and pointed at from then on

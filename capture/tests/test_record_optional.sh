@@ -2,16 +2,10 @@
 # What CUPTI records only where it is asked for: unified memory, graphs that a device launches, times
 # of events on the device, its own buffers; and the flush before a context ends.
 set -euo pipefail
+# shellcheck source=capture/tests/recording.sh
+. capture/tests/recording.sh
 build=$CUTLINE_BUILD
 export STANDIN_CUDA=$build/tests/standin/libcuda.so.1
-work=$(mktemp -d)
-export TMPDIR=$work/tmp
-mkdir "$TMPDIR"
-unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-fail() { echo "FAILED: $*"; [ ! -s err ] || cat err; exit 1; }
-equal() { [ "$2" = "$3" ] || fail "$1: got '$2', wanted '$3'"; }
 ask() { sqlite3 cap.sqlite "$1" | tr '\n' ' ' | sed 's/ $//'; }
 
 # record LIBRARY MODE OPTION...: client_cuda in that mode

@@ -1,16 +1,9 @@
 #!/usr/bin/env bash
 # Capture ranges: each process has its own, as many as were wanted of it and whole ones.
 set -euo pipefail
-client=$CUTLINE_BUILD/tests/client_nvtx
-work=$(mktemp -d)
-export TMPDIR=$work/tmp
-mkdir "$TMPDIR"
-unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH
-trap 'rm -rf "$work"' EXIT
-cd "$work"
+# shellcheck source=capture/tests/recording.sh
+. capture/tests/recording.sh
 
-fail() { echo "FAILED: $*"; [ ! -s err ] || cat err; exit 1; }
-ask() { sqlite3 "$1.sqlite" "$2" | tr '\n' ' ' | sed 's/ $//'; }
 # record STATUS NAME ARG...; what is here must end by itself: a minute is for ever
 record() {
     local status=0
@@ -18,7 +11,6 @@ record() {
     [ "$status" -eq "$1" ] || fail "record ${*:2}: status $status, not $1"
     [ -z "$(ls -A "$TMPDIR")" ] || fail "record ${*:2}: left $(ls -A "$TMPDIR")"
 }
-equal() { [ "$2" = "$3" ] || fail "$1: got '$2', wanted '$3'"; }
 says() { grep -qF -- "$1" err || fail "no '$1' on stderr"; }
 marks="SELECT group_concat(text, '; ') FROM (SELECT text FROM NVTX_EVENTS WHERE eventType = 34 ORDER BY substr(text, 9), text)"
 steps='SELECT count(*), count(DISTINCT globalTid), sum("end" IS NULL) FROM NVTX_EVENTS WHERE eventType = 59'

@@ -2,22 +2,13 @@
 # The place of processes in a job: what their environments say of it and nothing else of them, for a recorder
 # around the job's launcher and for one in each rank.
 set -euo pipefail
-client=$CUTLINE_BUILD/tests/client_nvtx
-work=$(mktemp -d)
-export TMPDIR=$work/tmp
-mkdir "$TMPDIR"
-unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH
+# shellcheck source=capture/tests/recording.sh
+. capture/tests/recording.sh
 for name in $(env | sed -n 's/^\(\(SLURM\|OMPI\|PMI\|PMIX\|MV2\|PBS\|LSB\|TORCHELASTIC\)_[A-Z_0-9]*\|RANK\|WORLD_SIZE\|LOCAL_RANK\|GROUP_RANK\|MPI_LOCALRANKID\)=.*/\1/p'); do
     unset "$name"
 done
-trap 'rm -rf "$work"' EXIT
-cd "$work"
 
-fail() { echo "FAILED: $*"; [ ! -s err ] || cat err; exit 1; }
-ask() { sqlite3 "$1.sqlite" "$2" | tr '\n' ' ' | sed 's/ $//'; }
 record() { "$CUTLINE" record -o "$@" >out 2>err </dev/null || fail "record $*: status $?"; }
-# equal WHAT GOT WANTED
-equal() { [ "$2" = "$3" ] || fail "$1: got '$2', wanted '$3'"; }
 place="rank, worldSize, localRank, node, jobId"
 
 # --- one recorder around the launcher of four ranks on two made-up machines
