@@ -9,9 +9,8 @@
 #include <unistd.h>
 
 #include "analysis/store/cache_folder.h"
-#include "analysis/tests/sql_file.h"
+#include "analysis/tests/generated_file.h"
 #include "analysis/trace/cache_layout.h"
-#include "testdata/gen.h"
 
 enum {
     FLIPS = 2000
@@ -71,22 +70,8 @@ static bool comes_from_cache(void)
 
 static int make_capture(void **state)
 {
-    struct gen_options options = GEN_DEFAULTS;
-    struct err err = {""};
-    struct sql_file place = {""};
     (void)state;
-    options.devices = 2;
-    options.steps = 1;
-    options.layers = 1;
-    options.overwrite = true;
-    sql_file_new(&place);
-    sql_file_remove(&place);
-    (void)snprintf(folder, sizeof folder, "%s", place.path);
-    assert_int_equal(setenv("XDG_CACHE_HOME", folder, 1), 0);
-    sql_file_new(&capture);
-    if (gen_capture(&options, capture.path, NULL, &err) != 0) {
-        fail_msg("%s", err.text);
-    }
+    generated_file_new(2, &capture, folder);
     assert_false(comes_from_cache());
     assert_true(comes_from_cache());
     assert_true(find_kept("trace-"));

@@ -5,10 +5,9 @@
 #include <unistd.h>
 
 #include "analysis/store/cache_seal.h"
-#include "analysis/tests/sql_file.h"
+#include "analysis/tests/generated_file.h"
 #include "analysis/trace/cache_layout.h"
 #include "analysis/trace/keep.h"
-#include "testdata/gen.h"
 
 enum {
     NUMBERS = 1000
@@ -19,21 +18,8 @@ static struct sql_file capture = {""};
 
 static int make_capture(void **state)
 {
-    struct gen_options options = GEN_DEFAULTS;
-    struct err err = {""};
-    struct sql_file place = {""};
     (void)state;
-    options.steps = 1;
-    options.layers = 1;
-    options.overwrite = true;
-    sql_file_new(&place);
-    sql_file_remove(&place);
-    (void)snprintf(folder, sizeof folder, "%s", place.path);
-    assert_int_equal(setenv("XDG_CACHE_HOME", folder, 1), 0);
-    sql_file_new(&capture);
-    if (gen_capture(&options, capture.path, NULL, &err) != 0) {
-        fail_msg("%s", err.text);
-    }
+    generated_file_new(1, &capture, folder);
     return 0;
 }
 
