@@ -323,7 +323,8 @@ uint32_t advice_of_op(const struct facts *facts, uint32_t gpu)
     return bits;
 }
 
-uint32_t advice_of_copy(const struct facts *facts, uint32_t api)
+/* What a copying call says: COPIES, and of its copy PAGEABLE, PINNED, BETWEEN, TO_DEVICE, ASYNC. */
+static uint32_t of_copying_call(const struct facts *facts, uint32_t api)
 {
     const struct trace *trace = facts->trace;
     uint16_t flags = trace->names[trace->events[TRACE_API].name[api]].api;
@@ -413,14 +414,14 @@ uint32_t advice_of_cause(const struct facts *facts, const struct cause *cause)
     uint32_t bits = (cause->doubt & CAUSE_NO_API) != 0 ? ADVICE_NO_API : 0;
     switch ((enum cause_kind)cause->kind) {
     case CAUSE_SLOW_LAUNCH:
-        bits |= overhead(facts, cause) | advice_of_copy(facts, cause->launch);
+        bits |= overhead(facts, cause) | of_copying_call(facts, cause->launch);
         bits |=
             (trace->names[api->name[cause->launch]].api & TRACE_API_GRAPH) != 0 ? ADVICE_GRAPH : 0;
         break;
     case CAUSE_COPY:
     case CAUSE_SYNC:
     case CAUSE_AFTER_BLOCKING:
-        bits |= cause->table == TRACE_API ? advice_of_copy(facts, cause->evidence) : 0;
+        bits |= cause->table == TRACE_API ? of_copying_call(facts, cause->evidence) : 0;
         bits |= strstr(name, "Event") != NULL ? ADVICE_EVENT : 0;
         break;
     case CAUSE_ALLOC:

@@ -77,9 +77,7 @@ void advice_put(struct buf *out, const struct advice_case *of);
 
 /* What the calls of the capture say: PREFETCHES, UPLOADS, NO_API. O(names). */
 uint32_t advice_of_capture(const struct facts *facts);
-/* What a copying call says: COPIES, and of its copy PAGEABLE, PINNED, BETWEEN, TO_DEVICE, ASYNC. */
-uint32_t advice_of_copy(const struct facts *facts, uint32_t api);
-/* The same of a copy. */
+/* What a copy says: PAGEABLE, PINNED, BETWEEN, TO_DEVICE, ASYNC. */
 uint32_t advice_of_op(const struct facts *facts, uint32_t gpu);
 /* What a cause says by its calls; without FIRST and LONG. */
 uint32_t advice_of_cause(const struct facts *facts, const struct cause *cause);

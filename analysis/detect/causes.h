@@ -96,8 +96,6 @@ struct cause {
 const char *cause_name(enum cause_kind kind);
 /* Is it one of those in which the work was launched and waits? */
 bool cause_is_wait(enum cause_kind kind);
-/* "sync", "cpu", "launch call", ... */
-const char *cause_part_name(enum cause_part part);
 
 /* The last call of the thread that waited for the device after `after_ns` and began before `before_ns`; TRACE_NONE:
  * none. O(log n and calls). */

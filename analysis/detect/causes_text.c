@@ -69,11 +69,6 @@ static const char *const part_names[CAUSE_PART_COUNT] = {
     [CAUSE_PART_UNKNOWN] = "unknown",
 };
 
-const char *cause_part_name(enum cause_part part)
-{
-    return part_names[part];
-}
-
 void cause_split(const int64_t *part_ns, struct buf *out)
 {
     int64_t whole_ns = 0;

@@ -136,11 +136,6 @@ const char *table_title(const struct table *table)
     return table->title;
 }
 
-const struct table_column *table_column_at(const struct table *table, int column)
-{
-    return &table->columns[column];
-}
-
 struct table_cell table_cell_at(const struct table *table, size_t row, int column)
 {
     union table_slot slot = table->slots[row * (size_t)table->column_count + (size_t)column];

@@ -55,7 +55,6 @@ bool table_failed(const struct table *table);
 size_t table_rows(const struct table *table);
 int table_columns(const struct table *table);
 const char *table_title(const struct table *table);
-const struct table_column *table_column_at(const struct table *table, int column);
 
 /* One cell, for lists on the screen and for tests. */
 struct table_cell {

@@ -18,24 +18,19 @@
 
 struct app;
 
-/* X(id, name, title): in the order in which Tab goes through them. */
-#define PANEL_KINDS(X) \
-    X(GAPS, "gaps", "Idle gaps") \
-    X(TOP, "top", "GPU ops") \
-    X(API, "api", "API calls") \
-    X(NVTX, "nvtx", "NVTX ranges") \
-    X(ZONES, "zones", "Launch-bound zones") \
-    X(FINDINGS, "findings", "Findings") \
-    X(BOOKMARKS, "bookmarks", "Bookmarks") \
-    X(INSTANCES, "instances", "Instances") \
-    X(EVENTS, "events", "Events") \
-    X(DELTA, "delta", "Differences")
-
+/* In the order in which Tab goes through them. */
 enum panel_kind {
     PANEL_NONE,
-#define PANEL_KIND_ENUM(id, name, title) PANEL_##id,
-    PANEL_KINDS(PANEL_KIND_ENUM)
-#undef PANEL_KIND_ENUM
+    PANEL_GAPS,
+    PANEL_TOP,
+    PANEL_API,
+    PANEL_NVTX,
+    PANEL_ZONES,
+    PANEL_FINDINGS,
+    PANEL_BOOKMARKS,
+    PANEL_INSTANCES,
+    PANEL_EVENTS,
+    PANEL_DELTA,
     PANEL_KIND_COUNT,
 };
 
@@ -106,7 +101,6 @@ void panel_free(struct panel *list);
 struct panel_item *panel_add(struct panel *list);
 /* The lines that fit on the screen; panel_make keeps the marked line among them. */
 void panel_scroll(struct panel *list, int lines);
-const char *panel_name(enum panel_kind kind);
 /* Rows of the panel that are not lines: title, heads, histogram, note. */
 int panel_extra(const struct panel *list);
 

@@ -14,16 +14,6 @@ void panel_free(struct panel *list)
     *list = (struct panel){0};
 }
 
-const char *panel_name(enum panel_kind kind)
-{
-    static const char *const names[PANEL_KIND_COUNT] = {"",
-#define PANEL_NAME(id, name, title) name,
-                                                        PANEL_KINDS(PANEL_NAME)
-#undef PANEL_NAME
-    };
-    return names[kind];
-}
-
 struct panel_item *panel_add(struct panel *list)
 {
     struct panel_item *items =

@@ -56,7 +56,8 @@ enum input_background input_background(void)
     return background;
 }
 
-enum input_background input_background_of(const char *text)
+/* "rgb:RRRR/GGGG/BBBB", as a terminal answers. */
+static enum input_background background_of(const char *text)
 {
     static const int weights[3] = {299, 587, 114};
     double luma = 0;
@@ -94,7 +95,7 @@ static void read_answer(void)
     }
     (void)nodelay(stdscr, TRUE);
     text[len] = '\0';
-    background = input_background_of(text);
+    background = background_of(text);
 }
 
 struct code {

@@ -32,7 +32,5 @@ void input_want_mouse(void);
 bool input_read(struct key *key);
 /* What the terminal has answered since input_begin. */
 enum input_background input_background(void);
-/* "rgb:RRRR/GGGG/BBBB", as a terminal answers. */
-enum input_background input_background_of(const char *text);
 
 #endif
